@@ -85,25 +85,22 @@ def printed_maximum(release: Any) -> float:
 
 
 def nearest(case: Case, release: Any) -> Iterator[Comparison]:
-    """Pick the released record that is nearest to the true values, by all attributes or by one of them."""
+    """Pick the released record that is nearest to the true values."""
     if case.options.get("missing") == "impute" or "scale" in case.options:
         return  # an intruder who knows what was filled in, and distances on another scale, are other questions
     names, after, by = case.options["quasi_identifiers"], release.frame, case.options.get("by")
     before = case.frame.set_index("row").loc[after["row"]]
     kinds, strata = [KINDS[name] for name in names], before[by].tolist() if by else None
-    by_all, by_each = found_by_linkage(kinds, rows_of(before, names), rows_of(after, names), strata)
-    printed = max(figure.after for figure in figures_of(release).of("record_linkage"))
-    yield Comparison("nearest record, average", printed, max(map(np.mean, [by_all, *by_each])))
-    yield Comparison("nearest record, maximum", printed_maximum(release), max(map(max, [by_all, *by_each])))
+    by_all = found_by_linkage(kinds, rows_of(before, names), rows_of(after, names), strata)
+    printed = figures_of(release).of("record_linkage")[0].after
+    yield Comparison("nearest record, average", printed, np.mean(by_all))
+    yield Comparison("nearest record, maximum", printed_maximum(release), max(by_all))
 
 
 def alike(case: Case, release: Any) -> Iterator[Comparison]:
     """Pick one of the released records that agree with that of the person, perhaps in one more column."""
     text, names = release.frame.astype(str), known_of(case.options)
     yield Comparison("class, maximum", printed_maximum(release), 1 / text.groupby(names).size().min())
-    for figure in figures_of(release).of("uniqueness")[1:]:
-        alone = (text.groupby([*names, figure.attribute]).size() == 1).sum()
-        yield Comparison("class and one more column, alone", figure.after, alone / len(text))
     for figure in figures_of(release).of("individual_risk"):  # one of the persons that the weights of a class stand for
         text["persons"] = case.frame.set_index("row").loc[release.frame["row"], "weight"].to_numpy()
         of_each = 1 / text.groupby(names)["persons"].transform("sum")
@@ -171,9 +168,6 @@ def predicts(case: Case, release: Any) -> Iterator[Comparison]:
     ranks = case.frame[names].rank(pct=True).to_numpy().T
     groups = [right >= 0, (~wrong).sum(axis=1) <= 1, *(ranks <= 0.1), *(ranks > 0.9)]
     yield Comparison("named group, maximum", printed, max(beyond_chance(right[group], printed) for group in groups))
-    inverse = np.linalg.pinv(np.atleast_2d(np.cov(true[:, 0].T)))
-    by_all = share_of(least(np.einsum("ijk,kl,ijl->ij", apart, inverse, apart)))
-    yield Comparison("Mahalanobis, average", figures.of("record_linkage_mahalanobis")[0].after, by_all.mean())
     yield Comparison("reported, share of releases", np.nan, len(release.report.risk.predicted) > 0)
     if wrong.diagonal().any():
         return  # the column does not follow: this is the control

@@ -328,7 +328,7 @@ def grown(records, k, number, draw):
 
 
 def found_by_linkage(kinds, originals, released, strata=None):
-    """Return for each record with what probability the released record nearest to it is its own, and by each attribute.
+    """Return for each record with what probability the released record nearest to it is its own.
 
     ``originals`` and ``released`` are lists of tuples of plain values as files have them, ``kinds`` says of each
     attribute what it is: "number", "float32", "date", the list of its levels in order, or a dict from each category and
@@ -353,21 +353,18 @@ def found_by_linkage(kinds, originals, released, strata=None):
         [[_apart(kinds[j], units[j], row[j], other[j]) for j in everything] for other in released] for row in originals
     ]
 
-    def found(attributes):
-        ways = []
-        # By which of the two distances, and by which next among those that are as near.
-        for way in ((0,), (1,), (0, 1)):
-            probabilities = []
-            for i in range(len(originals)):
-                nearest = [o for o in range(len(released)) if same[o] == same[i]]
-                for w in way:
-                    distances = {o: math.sqrt(sum(apart[i][o][j][w] ** 2 for j in attributes)) for o in nearest}
-                    nearest = [o for o in nearest if distances[o] <= min(distances.values()) + 1e-6]
-                probabilities.append((i in nearest) / len(nearest))
-            ways.append(probabilities)
-        return max(ways, key=sum)
-
-    return found(everything), [found([j]) for j in everything]
+    ways = []
+    # By which of the two distances, and by which next among those that are as near.
+    for way in ((0,), (1,), (0, 1)):
+        probabilities = []
+        for i in range(len(originals)):
+            nearest = [o for o in range(len(released)) if same[o] == same[i]]
+            for w in way:
+                distances = {o: math.sqrt(sum(apart[i][o][j][w] ** 2 for j in everything)) for o in nearest}
+                nearest = [o for o in nearest if distances[o] <= min(distances.values()) + 1e-6]
+            probabilities.append((i in nearest) / len(nearest))
+        ways.append(probabilities)
+    return max(ways, key=sum)
 
 
 def _number(kind, value):

@@ -31,7 +31,7 @@ _COMMANDS = {
     "bound": ("searching", "Compute a lower bound on the information loss."),
     "search": ("searching", "Search for the partition with the lowest information loss."),
     "certify": ("verifying", "Check whether a certificate proves an optimum."),
-    "risk": ("verifying", "Measure disclosure risk and utility of a release, or the risk of anybody's."),
+    "risk": ("verifying", "Measure the disclosure risk and the data quality of a release."),
     "reproduce": ("searching", "Compute a printed table of a paper, beside the print."),
     "steps": ("listing", "Watch an algorithm decide, step by step."),
     "dashboard": ("listing", "Open the dashboard in a browser."),

@@ -254,7 +254,7 @@ def read_recipe(path: str) -> dict[str, Any]:
     except ValueError:
         raise DataError(
             f"the file {path!r} is no recipe, which is JSON: name what --recipe wrote; of a released file, its columns "
-            "are named by --qi, which microagg risk and verify take."
+            "are named by --qi, which microagg verify takes."
         ) from None
     if not isinstance(recipe, dict):
         raise DataError(f"the file {path!r} is no recipe: name what --recipe wrote.")

@@ -12,7 +12,6 @@ import click
 import pandas as pd
 
 from microagg import datasets, standardize
-from microagg import release as releases
 from microagg.api import replay
 from microagg.cli.flags import Command, dashed, json_flag, read_data, take_reading, with_flags, with_guarantees
 from microagg.cli.group import FAILS
@@ -23,7 +22,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.metrics.loss import percent, sst
 from microagg.metrics.risk import equivalence_classes
 from microagg.metrics.risk.equivalence_classes import SmallClasses
-from microagg.release import as_written
+from microagg.release import as_written, compare_with
 from microagg.release.choices import OPTIONS
 from microagg.release.guarantees import Guarantee, as_read, requested
 from microagg.release.guarantees import count as count_guarantees
@@ -191,69 +190,25 @@ def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str
     return names, counted.records, SmallClasses(counted.smallest, counted.below, counted.alone)
 
 
-# The risk of a release, made again from its recipe, or of any file.
-
-
 @with_flags()
 @click.command(cls=Command)
-@click.argument("first", metavar="RECIPE|RELEASED")
-@click.option("columns", "--qi", "--quasi-identifiers", multiple=True, metavar="COLUMN,…", help="Those of RELEASED.")
-@click.option("--confidential", multiple=True, metavar="COLUMN,…", help="What somebody wants to learn from RELEASED.")
-@click.option("--original", metavar="FILE", help="What RELEASED was made from, the same records in the same order.")
-@click.option("--against", metavar="FILE", help="The recipe or file of an earlier release; with RECIPE.")
-@click.option("--target", metavar="COLUMN", help="The column that a model is to predict; with RECIPE.")
-@click.option("--sampling-fraction", type=float, help="Which share of the population a random sample is.")
+@click.argument("recipe_file", metavar="RECIPE")
+@click.option("--against", metavar="FILE", help="The recipe or file of an earlier release.")
+@click.option("--target", metavar="COLUMN", help="The column that a model is to predict.")
 @json_flag
-def risk(
-    first: str,
-    columns: Sequence[str],
-    confidential: Sequence[str],
-    original: str | None,
-    against: str | None,
-    target: str | None,
-    sampling_fraction: float | None,
-    as_json: bool,
-    **args: Any,
-) -> None:
-    """Measure what is known of whom, in anybody's file (with --qi), or in a release beside its original FILE.
-
-    With --qi, RELEASED is anybody's file: who is alone, how large classes are, what they say of --confidential; with
-    its --original also who is found by distance. Flags on how files are read hold for both.
-
-    With RECIPE, the release is made again from FILE, and it is said too what analysts still get right.
+def risk(recipe_file: str, against: str | None, target: str | None, as_json: bool, **args: Any) -> None:
+    """Measure the disclosure risk and the data quality of the release of RECIPE, made again from its FILE.
 
     \b
-    Examples:
+    Example:
       microagg risk people_recipe.json people.csv --target income
-      microagg risk people_k5.csv --qi age,income --confidential illness --original people.csv
     """
-    if columns:
-        if args["file"] is not None:
-            raise ParameterError(f"with --qi, name the original by --original {args['file']}: {first!r} is no recipe.")
-        if target is not None or against is not None:
-            flag = "target" if against is None else "against"
-            raise ParameterError(f"--{flag} needs a recipe: leave it out, or leave out --qi and name RECIPE and FILE.")
-        released = read_data({**args, "file": first}).frame
-        before = None if original is None else read_data({**args, "file": original}).frame
-        by_text = _names_by_text(released)
-        names, learned = find_columns(columns, by_text), find_columns(confidential, by_text)
-        with working("Measuring"):
-            figures = releases.risks_of_file(released, names, learned, before, sampling_fraction=sampling_fraction)
-        if as_json:
-            keys = ("attribute", "before", "after", "sentence")
-            rows = [{"measure": row.measure.key} | {name: getattr(row, name) for name in keys} for row in figures]
-            print_json({"file": first, "n_records": len(released), "figures": rows})
-        else:
-            click.echo("\n".join(figure.sentence for figure in figures))
-        return
-    if confidential or original is not None:
-        raise ParameterError("--confidential and --original belong to a released file: name its columns by --qi, too.")
-    recipe = read_recipe(first)
+    recipe = read_recipe(recipe_file)
     if recipe.get("engine") == "dask":
         raise ParameterError("risks of a release in parts are not measured: release a sample of the file in memory.")
     data = read_data(args)
     release = make(lambda: replay(data.frame, recipe))
     with working("Measuring"):
-        release = release if against is None else releases.compare_with(release, against)
-        assessment = release.assess(target=target, sampling_fraction=sampling_fraction)
+        release = release if against is None else compare_with(release, against)
+        assessment = release.assess(target=target)
     print_json({"notice": FOR_STEWARD, **assessment.to_dict()}) if as_json else click.echo(assessment.summary())

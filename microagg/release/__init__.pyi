@@ -1,4 +1,3 @@
-from .assessing import risks_of_file as risks_of_file
 from .before_after import (
     attribute_changes as attribute_changes,
     correlation_changes as correlation_changes,

@@ -1,65 +1,144 @@
-"""Risk and utility of a release, or of anybody's file, in figures and sentences."""
+"""Risk and utility of a release, in figures and sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 
-from microagg.errors import DataError, ParameterError
+from microagg.columns.recodes import meanings_of
+from microagg.columns.schema import Schema
+from microagg.errors import DataError
 from microagg.metrics import risk, utility
 from microagg.metrics.risk.diversity import encode_values, measure_codes
-from microagg.metrics.risk.equivalence_classes import max_reidentification, numbered, record_classes
-from microagg.metrics.risk.mixed_linkage import infer_attributes
-from microagg.metrics.utility.columns import pair_columns
+from microagg.metrics.risk.equivalence_classes import max_reidentification, numbered
+from microagg.metrics.utility.columns import Column, pair_column
+from microagg.metrics.utility.correlations import correlation_changes, means_and_deviations
 from microagg.optimum.formatting import number, percent, share
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
 from microagg.release.assessment import Assessment, Figure, Released, in_quotes
-from microagg.release.before_after import WIDTH, BeforeAfter, looked_up
 from microagg.release.measures import Generalization, Loss
-from microagg.release.predicted_linkage import Predicted, predicted_linkage
 from microagg.release.prepare import Prepared
-from microagg.tables.frames import as_pandas
-from microagg.validation import FloatArray, IntArray, check_columns, counted, is_real, quoted
+from microagg.release.report.report import Report
+from microagg.validation import FloatArray, IntArray, counted, quoted
 
-if TYPE_CHECKING:
-    from narwhals.typing import IntoDataFrame
-
-#: The maximum number of confidential columns, and of other ones, with figures.
+#: The maximum number of confidential columns with figures.
 MOST_COLUMNS = 50
 
-#: The maximum number of listed outliers.
-MOST_OUTLIERS = 20
+#: The maximum number of compared quasi-identifiers: the ones with the highest loss.
+MOST_COMPARED = 300
 
-# The estimators of uniques, as sentences name them.
-_ESTIMATORS = {"pitman": "estimated by Pitman's formula", "zayatz": "estimated after Zayatz", "count": "counted"}
+#: The maximum number of records that are looked up among all released ones, drawn at random.
+LOOKED_UP = 20_000
+
+#: How far the interval of interval disclosure reaches on each side, in standard deviations of the original.
+WIDTH = 0.05
 
 # What the score of a predictive model is a share of.
 _SCORES = {"R²": "of the variance is explained", "accuracy": "of the records are predicted correctly"}
 
 
-def assess(
-    release: Released, prepared: Prepared, *, target: Hashable | None = None, sampling_fraction: float | None = None
-) -> Assessment:
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """A release and its originals. Made by :meth:`of`. Properties are computed once, when they are first needed."""
+
+    before: pd.DataFrame  # missing values filled, shape (n, columns)
+    after: pd.DataFrame  # without the identifiers, in the same order
+    schema: Schema
+    report: Report
+    # The quasi-identifiers for record linkage, highest loss first, at most MOST_COMPARED.
+    linked_by: tuple[Hashable, ...]
+    columns: tuple[Column, ...]  # the comparable ones of them; a released range of numbers counts as its middle
+    notes: tuple[str, ...]  # why others are not comparable
+    weights: FloatArray | None  # shape (n,)
+    secrets: Mapping[Hashable, pd.Series[Any]]  # the released confidential columns, or their meanings
+
+    @classmethod
+    def of(cls, prepared: Prepared, after: pd.DataFrame, report: Report) -> Self:
+        """Compare ``after``, released from ``prepared``, with its originals."""
+        source, order = prepared.source, prepared.order
+        before, columns, notes = source.originals(order), [], []
+        names = tuple(sorted(source.schema.quasi_identifiers, key=report.lost.__getitem__, reverse=True))
+        if len(names) > MOST_COMPARED:
+            notes.append(
+                f"Of {len(names):,} quasi-identifiers the {MOST_COMPARED} with the highest loss were compared one by "
+                "one, and records looked for by these."
+            )
+        for name in names[:MOST_COMPARED]:
+            try:
+                columns.append(pair_column(before[name], after[name]))
+            except DataError as error:
+                notes.append(f"Not compared as numbers: {error}")
+        weights, schema = source.weights, source.schema
+        if weights is not None and order is not None:
+            weights = weights[order]
+        secrets = meanings_of(after, schema.confidential, prepared.choices.meanings)
+        linked_by = names[:MOST_COMPARED]
+        return cls(before, after, schema, report, linked_by, tuple(columns), tuple(notes), weights, secrets)
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return len(self.after)
+
+    @cached_property
+    def numbers(self) -> tuple[Column, ...]:
+        """The numeric ``columns`` that vary in the originals."""
+        return tuple(column for column in self.columns if column.numeric and column.before.min() < column.before.max())
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """The names of the numbers."""
+        return tuple(column.name for column in self.numbers)
+
+    @cached_property
+    def pair(self) -> tuple[FloatArray, FloatArray]:
+        """The numbers before and after, each of shape (n, d), in their own units."""
+        before, after = ([getattr(column, side) for column in self.numbers] for side in ("before", "after"))
+        return np.column_stack(before), np.column_stack(after)
+
+    @cached_property
+    def intervals(self) -> FloatArray:
+        """The share of each number released within :data:`WIDTH` standard deviations of the original."""
+        return risk.interval_disclosure(*self.pair, WIDTH)
+
+    @cached_property
+    def sd_ratios(self) -> FloatArray:
+        """Standard deviation of each number after over before."""
+        before, after = (means_and_deviations(X, self.weights)[1] for X in self.pair)
+        return after / before
+
+    @property
+    def frames(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The columns compared, before and after."""
+        names = [column.name for column in self.columns]
+        return self.before[names], self.after[names]
+
+    @cached_property
+    def distances(self) -> utility.Distances:
+        """Hellinger distances of the distributions from the original ones."""
+        return utility.hellinger(*self.frames)
+
+
+def assess(release: Released, prepared: Prepared, *, target: Hashable | None = None) -> Assessment:
     """Measure risk and utility of ``release``, made from ``prepared`` (see :meth:`microagg.Release.assess`)."""
-    if sampling_fraction is not None and not (is_real(sampling_fraction) and 0.0 < sampling_fraction <= 1.0):
-        raise ParameterError(f"sampling_fraction must be above 0 and at most 1, not {sampling_fraction!r}.")
     frame = release.to_pandas()
     if target is not None and target not in list(frame.columns):
         raise DataError(
             f"there is no column {target!r} in the release to be predicted: its columns are {quoted(frame.columns)}."
         )
-    both = BeforeAfter.of(prepared, frame, release.partition.labels, release.report)
+    both = _Comparison.of(prepared, frame, release.report)
     notes, confidential = list(both.notes), both.schema.confidential
     if len(confidential) > MOST_COLUMNS:
         notes.append(f"Of {len(confidential):,} confidential columns the first {MOST_COLUMNS} were measured.")
-    figures = (*risks(both, sampling_fraction), *_utility(both, target, notes))
+    figures = (*_risks(both), *_utility(both, target, notes))
     checkpoint("Comparing attribute by attribute", 0.9)
-    listed, without = outliers(both)
-    return Assessment(figures, _attributes(both), listed, without, both.n, tuple(notes))
+    return Assessment(figures, _attributes(both), both.n, tuple(notes))
 
 
 def _figure(
@@ -75,64 +154,35 @@ def _figure(
     return Figure(part, measure, after, sentence, before, attribute, n)
 
 
-def risks(both: BeforeAfter, sampling_fraction: float | None = None) -> Iterator[Figure]:
-    """Yield the risk figures of a release, most important first (see :meth:`microagg.Release.assess`)."""
+def _risks(both: _Comparison) -> Iterator[Figure]:
+    """Yield the risk figures of a release, most important first."""
     schema = both.schema
     names = (*schema.quasi_identifiers, *schema.strata)
     checkpoint("Counting who is alone", 0.0)
     classes = numbered(both.before, names)
     yield from _classes(both, np.bincount(classes))
-    if sampling_fraction is not None:
-        yield _population(np.bincount(numbered(both.after, names)), sampling_fraction, np.bincount(classes))
     if both.weights is not None and both.weights.min() >= 1.0:
         yield _individual_risk(both, names, both.weights)
-    yield from _linkage(both, numbered(both.before, (*both.linked_by, *schema.strata)))
+    yield _linkage(both, numbered(both.before, (*both.linked_by, *schema.strata)))
     if both.numbers:
-        yield from _linkage_by_numbers(both)
+        yield _interval_disclosure(both)
     confidential = [name for name in schema.confidential[:MOST_COLUMNS] if name in both.after.columns]
     after = numbered(both.after, names) if confidential else classes
     for name in confidential:
         checkpoint(f"What classes say of {name}", 0.4)
         yield from _inferred(name, both.secrets[name], after, classes)
-    yield from sorted(_with_one_more(both, names), key=lambda figure: figure.after, reverse=True)[:MOST_COLUMNS]
 
 
-def outliers(both: BeforeAfter) -> tuple[pd.DataFrame, str]:
-    """The table :attr:`microagg.release.Assessment.outliers`, and a sentence on the loss without these records."""
-    if not both.numbers:
-        return pd.DataFrame(columns=["record", "attribute", "outlyingness", "probability"]), ""
-    checkpoint("Looking for outliers", 0.95)
-    X, released = both.pair
-    n_listed, linkage = min(MOST_OUTLIERS, both.n - 1), both.linkage
-    at_risk = risk.records_at_risk(X, released, most=n_listed, by="outlyingness", linkage=linkage)
-    table = pd.DataFrame(
-        {
-            "record": at_risk.rows + 1,
-            "attribute": [both.names[j] for j in at_risk.attributes],
-            "outlyingness": at_risk.outlyingness,
-            "probability": at_risk.probability,
-        }
-    )
-    without = risk.leaving_out(X, both.labels, at_risk.rows)
-    # With categories the loss is Total-IL, which has no share of a record.
-    is_numeric = both.report.generalization is None
-    measure = "information loss" if is_numeric else "IL of the numeric quasi-identifiers"
-    return table, (
-        f"The {counted(n_listed, 'record')} farthest from all others are linked by distance with probability "
-        f"{share(float(at_risk.probability.mean()))} on average, all records with {share(linkage.share)}. They cause "
-        f"{percent(without.sse_share)} of the {measure}: without them it would be {percent(without.after)} "
-        f"instead of {percent(without.before)}."
-    )
-
-
-def _classes(both: BeforeAfter, before: IntArray) -> Iterator[Figure]:
+def _classes(both: _Comparison, before: IntArray) -> Iterator[Figure]:
     """Yield the re-identification risk and uniqueness of a release. ``before`` are the class sizes of the original."""
     risk, n = both.report.risk, both.n
     columns = "quasi-identifiers and strata" if both.schema.strata else "quasi-identifiers"
     in_original = max_reidentification(before.min())
     text = f"{risk.sentence} In the original file, it is up to {share(in_original)}."
     yield _figure("max_reidentification", risk.max_reidentification_probability, text, in_original)
-    yield from _predicted(risk.predicted, n)
+    for gain in risk.predicted:
+        name = gain.columns[0] if len(gain.columns) == 1 else None
+        yield _figure("predicted_linkage", gain.share, str(gain), attribute=name, n=gain.n if gain.n < n else None)
     if (joint := both.report.joint) is not None:
         yield _figure("max_reidentification", joint.of_classes, both.report.of_releases)
     was_unique, unique = int(np.count_nonzero(before == 1)), n - both.report.risk.n_shared
@@ -141,33 +191,11 @@ def _classes(both: BeforeAfter, before: IntArray) -> Iterator[Figure]:
     yield _figure("uniqueness", unique / n, text, was_unique / n)
 
 
-def _predicted(predicted: Sequence[Predicted], n: int) -> Iterator[Figure]:
-    for gain in predicted:
-        name = gain.columns[0] if len(gain.columns) == 1 else None
-        yield _figure("predicted_linkage", gain.share, str(gain), attribute=name, n=gain.n if gain.n < n else None)
-
-
 def _are(count: int) -> str:
     return f"{counted(count, 'record')} {'is' if count == 1 else 'are'}"
 
 
-def _population(sizes: IntArray, sampling_fraction: float, before: IntArray | None = None) -> Figure:
-    """Share of records that are unique in the population, from class sizes of the release and ``before``."""
-    new = risk.population_uniques(sizes, sampling_fraction)
-    population = f"whole population, of which the file is {share(sampling_fraction)}"
-    if before is None:
-        text = f"About {share(new.share)} of the records would be unique in the {population}."
-        return _figure("population_uniques", new.share, text)
-    old = risk.population_uniques(before, sampling_fraction)
-    text = (
-        f"Of the records of the original file about {share(old.share)} would be unique in the {population} "
-        f"({_ESTIMATORS[old.estimator]}). In the release "
-        f"{f'about {share(new.share)} would be' if new.share else 'none is'}."
-    )
-    return _figure("population_uniques", new.share, text, old.share)
-
-
-def _individual_risk(both: BeforeAfter, names: tuple[Hashable, ...], weights: FloatArray) -> Figure:
+def _individual_risk(both: _Comparison, names: tuple[Hashable, ...], weights: FloatArray) -> Figure:
     old, new = (risk.individual_risk(frame, names, weights).share for frame in (both.before, both.after))
     text = (
         "If a weight is the number of persons that a record represents, an intruder who knows the true "
@@ -177,117 +205,66 @@ def _individual_risk(both: BeforeAfter, names: tuple[Hashable, ...], weights: Fl
     return _figure("individual_risk", new, text, old)
 
 
-def _linkage(both: BeforeAfter, classes: IntArray) -> Iterator[Figure]:
+def _linkage(both: _Comparison, classes: IntArray) -> Figure:
     checkpoint("Looking for the nearest released records", 0.1)
-    schema = both.schema
+    schema, n = both.schema, both.n
+    attributes = {attribute.name: attribute for attribute in schema.attributes}
+    known = risk.Known.of(both.before, both.after, [attributes[name] for name in both.linked_by], schema.strata)
+    linkage = known.linkage(sample=LOOKED_UP if n > LOOKED_UP else None)
     d, used = len(schema.quasi_identifiers), len(both.linked_by)
     names = "all quasi-identifiers" if d > 1 else in_quotes(schema.quasi_identifiers[0])
     if used < d:
         names = f"the {used:,} quasi-identifiers with the highest loss"
-    facts = f"values of {names}{' and the strata' if schema.strata else ''} and picks a released record nearest to them"
-    # Were the originals released, each would be nearest to itself, and to those that equal it.
-    before = (int(classes.max()) + 1) / both.n
-    yield _link_risk("record_linkage", both.linkage, both.n, facts, _allowed(both), before)
-    yield from _linkage_by_one(both.intruder, both.linkage)
-
-
-def _allowed(both: BeforeAfter) -> str:
-    risk = both.report.risk
-    return f"; groups of {risk.realized_k:,} allow at most {share(risk.of_classes)}"
-
-
-def _link_risk(
-    key: str, linkage: risk.Linkage, n: int, facts: str, ending: str = "", before: float | None = None
-) -> Figure:
     n_sampled = linkage.n if linkage.n < n else None
     sampled = "" if n_sampled is None else f", looked up for {n_sampled:,} of them"
+    of_report = both.report.risk
     text = (
-        f"An intruder who knows the true {facts} is right for {share(linkage.share)} of the records{sampled}{ending}."
+        f"An intruder who knows the true values of {names}{' and the strata' if schema.strata else ''} and picks a "
+        f"released record nearest to them is right for {share(linkage.share)} of the records{sampled}; groups of "
+        f"{of_report.realized_k:,} allow at most {share(of_report.of_classes)}."
     )
-    return _figure(key, linkage.share, text, before, n=n_sampled)
+    # Were the originals released, each would be nearest to itself, and to those that equal it.
+    return _figure("record_linkage", linkage.share, text, (int(classes.max()) + 1) / n, n=n_sampled)
 
 
-def _linkage_by_one(attributes: risk.Known, by_all: risk.Linkage) -> Iterator[Figure]:
-    """Yield the linkage by the best single attribute if it exceeds the linkage by all of them."""
-    if len(attributes.names) < 2:
-        return
-    name, linkage = attributes.linkage_by_one(sample=looked_up(attributes.n))
-    if linkage.share > by_all.share:
-        text = f"An intruder who compares {in_quotes(name)} alone finds more: {share(linkage.share)} of the records."
-        n = None if linkage.n == attributes.n else linkage.n
-        yield _figure("record_linkage", linkage.share, text, attribute=name, n=n)
-
-
-def _linkage_by_numbers(both: BeforeAfter) -> Iterator[Figure]:
-    checkpoint("Looking for the nearest released records", 0.25)
-    linkage = risk.record_linkage(*both.pair, distance="mahalanobis", sample=looked_up(both.n))
-    d = len(both.schema.quasi_identifiers)
-    noun = "values" if len(both.names) == d else "numbers"
-    facts = f"{noun}, picks a released record nearest to them and takes correlations into account"
-    before = (int(numbered(both.before, both.names).max()) + 1) / both.n
-    yield _link_risk("record_linkage_mahalanobis", linkage, both.n, facts, _allowed(both), before)
+def _interval_disclosure(both: _Comparison) -> Figure:
     checkpoint("Comparing released values with their originals", 0.35)
+    shares, names, d = both.intervals, both.names, len(both.schema.quasi_identifiers)
+    worst, mean = int(shares.argmax()), float(shares.mean())
     middles = ", each range taken by its middle," if both.report.statistic == "generalize" else ""
-    yield _interval_disclosure(both.intervals, both.names, d, middles, 1.0)
-
-
-def _interval_disclosure(
-    intervals: risk.Intervals, names: Sequence[Hashable], d: int, middles: str = "", before: float | None = None
-) -> Figure:
-    worst = int(intervals.attributes.argmax())
     scope = "" if len(names) == d else f", those of {len(names):,} of {d:,} quasi-identifiers{'' if middles else ','}"
     text = (
-        f"{share(intervals.share)} of the released numbers{scope}{middles} are within {WIDTH:g} standard deviations of "
-        f"the original, most of {in_quotes(names[worst])}: {share(float(intervals.attributes[worst]))}."
+        f"{share(mean)} of the released numbers{scope}{middles} are within {WIDTH:g} standard deviations of the "
+        f"original, most of {in_quotes(names[worst])}: {share(float(shares[worst]))}."
     )
-    return _figure("interval_disclosure_sd", intervals.share, text, before)
+    return _figure("interval_disclosure", mean, text, 1.0)
 
 
-def _inferred(name: Hashable, values: pd.Series, classes: IntArray, before: IntArray | None = None) -> Iterator[Figure]:
+def _inferred(name: Hashable, values: pd.Series, classes: IntArray, before: IntArray) -> Iterator[Figure]:
     """Yield the knowledge of an intruder who identifies a class about a confidential attribute."""
     codes, ordered = encode_values(values, len(values), None)
     present = codes >= 0
-    if not present.any() or (before is not None and int(codes.max()) == 0):
-        return  # of a release: one value only is no secret
+    if not present.any() or int(codes.max()) == 0:
+        return  # one value only is no secret
     codes, n, column = codes[present], int(np.count_nonzero(present)), in_quotes(name)
     shares = np.bincount(codes) / n
-    new = measure_codes(canonical_labels(classes[present]), codes, shares, ordered)
-    old = None if before is None else measure_codes(canonical_labels(before[present]), codes, shares, ordered)
+    old, new = (measure_codes(canonical_labels(of[present]), codes, shares, ordered) for of in (before, classes))
     n_certain = round(new.homogeneous * n)
-    certain, old_t, entropy = f"{counted(n_certain, 'record')} of {n:,}", "", ""
-    if old is not None:
-        certain = f"{counted(n_certain, 'record') if n_certain else 'no record'}; in the original file, for "
-        certain += f"{share(old.homogeneous)} of the records"
-        old_t = f"; in the original file, {old.t_closeness:.3g}"
-        entropy = f", as diverse as {number(new.entropy_l)} that are equally frequent (entropy l)"
     texts = {
-        "homogeneous": f"Finding a person's class reveals {column} with certainty for {certain}.",
+        "homogeneous": f"Finding a person's class reveals {column} with certainty for "
+        f"{counted(n_certain, 'record') if n_certain else 'no record'}; in the original file, for "
+        f"{share(old.homogeneous)} of the records.",
         "t_closeness": f"In the class that differs most, the distance of {column} from all records is "
-        f"{new.t_closeness:.3g} on a scale from 0 to 1 (t-closeness){old_t}.",
+        f"{new.t_closeness:.3g} on a scale from 0 to 1 (t-closeness); in the original file, {old.t_closeness:.3g}.",
         "alpha": f"One value of {column} has at most {share(new.alpha)} of a class (α), and each class has at least "
-        f"{counted(new.distinct_l, 'distinct value')} (l){entropy}.",
+        f"{counted(new.distinct_l, 'distinct value')} (l), as diverse as {number(new.entropy_l)} that are equally "
+        "frequent (entropy l).",
     }
     for key, sentence in texts.items():
-        yield _figure(key, getattr(new, key), sentence, None if old is None else getattr(old, key), name)
+        yield _figure(key, getattr(new, key), sentence, getattr(old, key), name)
 
 
-def _with_one_more(both: BeforeAfter, known: tuple[Hashable, ...]) -> Iterator[Figure]:
-    """Yield the uniqueness for an intruder who knows one more column, for each open column."""
-    columns = (*both.schema.others, *both.report.undeclared_columns)
-    names = [name for name in columns if name in both.after.columns]
-    if not names:
-        return
-    old, new = (risk.uniqueness_with_each(frame, known, names) for frame in (both.before, both.after))
-    n, k, declared = both.n, both.report.k, set(both.schema.others)
-    for name in names:
-        unique, small = new[name].n_unique, new[name].below(k)
-        status = "whose role is other" if name in declared else "which has no role"
-        subject = f"An intruder who also knows {in_quotes(name)}, {status}, finds {counted(unique, 'record')} unique"
-        text = f"{subject} and {small:,} in classes of fewer than k = {k:,}."
-        yield _figure("uniqueness", unique / n, text, old[name].n_unique / n, name)
-
-
-def _utility(both: BeforeAfter, target: Hashable | None, notes: list[str]) -> Iterator[Figure]:
+def _utility(both: _Comparison, target: Hashable | None, notes: list[str]) -> Iterator[Figure]:
     """Yield the utility figures of a release, most important first. Add failed measurements to ``notes``."""
     report = both.report
 
@@ -309,14 +286,14 @@ def _utility(both: BeforeAfter, target: Hashable | None, notes: list[str]) -> It
     if both.numbers:
         yield from _number_changes(both)
     checkpoint("Comparing distributions", 0.7)
-    for key, distances in both.distances.items():
+    if both.columns:
+        distances = both.distances
         worst = int(distances.attributes.argmax())
         text = (
-            f"The {key.capitalize()} distance of an attribute's distribution from the original one is "
-            f"{distances.value:.3g} on average and largest for {in_quotes(distances.names[worst])}: "
-            f"{distances.attributes[worst]:.3g}."
+            f"The Hellinger distance of an attribute's distribution from the original one is {distances.value:.3g} on "
+            f"average and largest for {in_quotes(distances.names[worst])}: {distances.attributes[worst]:.3g}."
         )
-        yield _figure(key, distances.value, text)
+        yield _figure("hellinger", distances.value, text)
     checkpoint("Telling released records from originals", 0.8)
     try:
         propensity = utility.propensity(*both.frames)
@@ -334,71 +311,40 @@ def _utility(both: BeforeAfter, target: Hashable | None, notes: list[str]) -> It
         yield from _prediction(both, target, notes)
 
 
-def _attributes(both: BeforeAfter) -> pd.DataFrame:
+def _attributes(both: _Comparison) -> pd.DataFrame:
     lost = both.report.lost
     table = pd.DataFrame(
         {"attribute": list(lost), "lost": list(lost.values())}, index=pd.Index(list(lost), tupleize_cols=False)
     ).astype({"attribute": object})
     if both.numbers:
-        moments = both.moments
-        correlated = moments.correlations.attributes
-        figures = {
-            "il1s": both.deviations.attributes,
-            "mean_change": moments.means,
-            "sd_ratio": np.sqrt(moments.variances),
-            "quantile_change": np.abs(moments.quantiles).max(axis=1),
-            "correlation_change": np.where(correlated >= 0.0, correlated, np.nan),
-            "interval_disclosure": both.intervals.attributes,
-        }
+        changes = correlation_changes(*both.pair, both.weights).attributes
+        figures = {"sd_ratio": both.sd_ratios, "correlation_change": changes, "interval_disclosure": both.intervals}
         for figure, values in figures.items():
             table.loc[list(both.names), figure] = values
-    for figure, distances in both.distances.items():
-        table.loc[list(distances.names), figure] = distances.attributes
+    if both.columns:
+        table.loc[list(both.distances.names), "hellinger"] = both.distances.attributes
     return table.sort_values("lost", ascending=False, kind="stable", ignore_index=True)
 
 
-def _number_changes(both: BeforeAfter) -> Iterator[Figure]:
-    """Yield the changes of means, variances, quantiles and correlations of the numbers."""
-    checkpoint("Comparing means, variances and correlations", 0.6)
-    deviations, moments = both.deviations, both.moments
-
-    def argmax(figures: Any) -> str:
-        return in_quotes(both.names[int(np.argmax(figures))])
-
+def _number_changes(both: _Comparison) -> Iterator[Figure]:
+    """Yield the changes of variances and correlations of the numbers."""
+    checkpoint("Comparing variances and correlations", 0.6)
+    changed = np.square(both.sd_ratios) - 1.0
+    worst = int(np.abs(changed).argmax())
+    largest = float(changed[worst])
     text = (
-        f"A released number is on average {np.sqrt(2.0) * deviations.value:.3g} standard deviations from the original "
-        f"(IL1s {deviations.value:.3g}), most of {argmax(deviations.attributes)}."
+        f"The variance that changes most is that of {in_quotes(both.names[worst])}: it "
+        f"{'shrinks' if largest < 0.0 else 'grows'} by {share(abs(largest))}."
     )
-    yield _figure("il1s", deviations.value, text)
-    shifted, text = np.abs(moments.means), "All means are kept."
-    if moments.mean_change >= 1e-9:
-        text = f"The mean that changes most is that of {argmax(shifted)}, by {shifted.max():.3g} standard deviations."
-    yield _figure("mean_change", moments.mean_change, text)
-    changed = np.nan_to_num(moments.variances, nan=1.0) - 1.0
-    largest = changed[np.abs(changed).argmax()]
-    text = (
-        f"The variance that changes most is that of {argmax(np.abs(changed))}: it "
-        f"{'shrinks' if largest < 0.0 else 'grows'} by {share(float(abs(largest)))}."
-    )
-    yield _figure("variance_change", moments.variance_change, text)
-    changes = np.abs(moments.quantiles)
-    worst, level = np.unravel_index(int(changes.argmax()), changes.shape)
-    text = (
-        f"The quantile that changes most is that below which {share(utility.LEVELS[int(level)])} of the records have "
-        f"their {in_quotes(both.names[int(worst)])}: by {moments.quantile_change:.3g} standard deviations."
-    )
-    yield _figure("quantile_change", moments.quantile_change, text)
-    correlations = moments.correlations
+    yield _figure("variance_change", abs(largest), text)
+    correlations = correlation_changes(*both.pair, both.weights)
     if correlations.largest is not None and correlations.pair is not None:
         first, second = (in_quotes(both.names[j]) for j in correlations.pair)
         text = f"The correlation that changes most is that of {first} and {second}, by {correlations.largest:.3g}."
         yield _figure("correlation_change", correlations.largest, text)
-    if (change := moments.eigenvalue_change) is not None:
-        text = f"The variances of the principal components change on average by {share(change)} of what they were."
-        yield _figure("eigenvalue_change", change, text)
 
 
-def _prediction(both: BeforeAfter, target: Hashable, notes: list[str]) -> Iterator[Figure]:
+def _prediction(both: _Comparison, target: Hashable, notes: list[str]) -> Iterator[Figure]:
     checkpoint(f"Predicting {target}", 0.9)
     features = [name for name in both.schema.quasi_identifiers if name != target]
     prediction = utility.prediction(both.before, both.after, target, features)
@@ -416,93 +362,3 @@ def _prediction(both: BeforeAfter, target: Hashable, notes: list[str]) -> Iterat
     )
     n_used = prediction.n_train + prediction.n_test
     yield _figure("prediction", prediction.kept, text, attribute=target, n=n_used if n_used < both.n else None)
-
-
-def risks_of_file(
-    released: IntoDataFrame,
-    quasi_identifiers: Sequence[Hashable],
-    confidential: Sequence[Hashable] = (),
-    original: IntoDataFrame | None = None,
-    *,
-    sampling_fraction: float | None = None,
-) -> tuple[Figure, ...]:
-    """Measure the disclosure risk of any file.
-
-    Records with equal released quasi-identifiers form a class. With the originals there are also record linkage by
-    distance, see :class:`microagg.metrics.risk.Known`, and interval disclosure of the quasi-identifiers that are
-    numbers or dates; of more than 20,000 records, 20,000 are looked up.
-
-    Parameters
-    ----------
-    released, original : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
-        Record i of the one is record i of the other, if there is an original; that has the quasi-identifiers.
-    quasi_identifiers, confidential : sequence of column names
-        The columns an intruder knows, at least one; and those to be learned, where missing values do not count.
-    sampling_fraction : float, optional
-        The share of the population that the file is a random sample of.
-
-    Raises
-    ------
-    DataError
-        If a column is not there, there are no records, the originals are not as many, or numbers or dates are released
-        as anything else.
-    ParameterError
-        If no quasi-identifier is named, or the fraction is not above 0 and at most 1.
-    """
-    after = as_pandas(released)
-    before = None if original is None else as_pandas(original)
-    classes = record_classes(after, quasi_identifiers)
-    check_columns(after, confidential)
-    if before is not None and len(before) != len(after):
-        raise DataError(
-            f"the original has {counted(len(before), 'record')} and the released file {len(after):,}: who is found by "
-            "distance is known only if record i of the one is record i of the other. Leave the records that were not "
-            "released out of the original, or pass no original."
-        )
-    sizes = np.bincount(classes)
-    original_sizes = None if before is None else np.bincount(record_classes(before, quasi_identifiers))
-    predicted: tuple[Predicted, ...] = ()
-    if before is not None:
-        predicted = predicted_linkage(before[[*quasi_identifiers]], after[[*confidential]], classes)
-    figures = [*_classes_of_file(sizes, original_sizes, predicted)]
-    if sampling_fraction is not None:
-        figures.append(_population(sizes, sampling_fraction))
-    if before is not None:
-        figures += _with_originals(before, after, quasi_identifiers)
-    return (*figures, *(figure for name in confidential for figure in _inferred(name, after[name], classes)))
-
-
-def _classes_of_file(sizes: IntArray, old: IntArray | None, predicted: Sequence[Predicted] = ()) -> Iterator[Figure]:
-    fewest, n = int(sizes.min()), int(sizes.sum())
-    before: tuple[float | None, ...] = (None, None, None)
-    if old is not None:
-        before = max_reidentification(old.min()), len(old) / n, float(np.count_nonzero(old == 1)) / n
-    highest = share(max_reidentification(fewest))
-    text = (
-        f"The smallest of {len(sizes):,} classes has {counted(fewest, 'record')}: an intruder who knows the released "
-        f"quasi-identifiers of a person picks the right record with probability at most {highest}."
-    )
-    with_predictions = max_reidentification(fewest, (each.highest for each in predicted))
-    yield _figure("max_reidentification", with_predictions, text, before[0])
-    yield from _predicted(predicted, n)
-    text = (
-        f"An intruder who does so for each of the {counted(n, 'record')} is right for {share(len(sizes) / n)} of them."
-    )
-    yield _figure("mean_reidentification", len(sizes) / n, text, before[1])
-    unique = int(np.count_nonzero(sizes == 1))
-    text = f"{_are(unique)} unique in {'its' if unique == 1 else 'their'} quasi-identifiers."
-    yield _figure("uniqueness", unique / n, text, before[2])
-
-
-def _with_originals(before: pd.DataFrame, after: pd.DataFrame, names: Sequence[Hashable]) -> Iterator[Figure]:
-    columns = pair_columns(before, after, names, matched=True)
-    attributes = risk.Known.of(before, after, infer_attributes(before, names))
-    linkage = attributes.linkage(sample=looked_up(len(before)))
-    facts = "values of all quasi-identifiers and picks a released record nearest to them"
-    yield _link_risk("record_linkage", linkage, attributes.n, facts, ", if those of both files have the same order")
-    yield from _linkage_by_one(attributes, linkage)
-    columns = [column for column in columns if column.numeric and column.before.std() > 0.0]
-    if columns:
-        X, released = (np.column_stack([getattr(c, side) for c in columns]) for side in ("before", "after"))
-        intervals = risk.interval_disclosure(X, released, WIDTH, by="sd")
-        yield _interval_disclosure(intervals, [column.name for column in columns], len(names))

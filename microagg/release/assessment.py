@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
 from microagg.metrics.risk.measures import Measure
@@ -100,16 +99,9 @@ class Assessment:
         Those that matter most first, risks before utility.
     attributes : DataFrame
         A row for each quasi-identifier, those that lose most first: ``attribute``, ``lost`` (percent), and for numbers
-        that are released as numbers or ranges ``il1s``, ``mean_change``, ``sd_ratio``, ``quantile_change``,
-        ``correlation_change``, ``interval_disclosure``, for all ``hellinger`` and ``wasserstein``; NaN where a measure
-        does not apply. For the steward's eyes where :attr:`microagg.release.Report.dominated` names an attribute.
-    outliers : DataFrame
-        The records that are farthest from all others in a numeric quasi-identifier, the farthest first, at most 20:
-        ``record`` (its place in the release, from 1), ``attribute``, ``outlyingness`` (robust standard deviations from
-        the median) and ``probability`` (with which the nearest released record is its own). For the steward's eyes: it
-        is in neither :meth:`to_frame` nor :meth:`to_dict`.
-    without_outliers : str
-        A sentence on what leaving these out would do; empty where there are none.
+        that are released as numbers or ranges ``sd_ratio``, ``correlation_change`` and ``interval_disclosure``, for all
+        ``hellinger``; NaN where a measure does not apply. For the steward's eyes where
+        :attr:`microagg.release.Report.dominated` names an attribute.
     n_records : int
     notes : tuple of str
         What could not be measured, and why; sentences.
@@ -117,8 +109,6 @@ class Assessment:
 
     figures: tuple[Figure, ...]
     attributes: pd.DataFrame
-    outliers: pd.DataFrame
-    without_outliers: str
     n_records: int
     notes: tuple[str, ...] = ()
 
@@ -130,14 +120,14 @@ class Assessment:
         """Figures of ``part``, "risk" or "utility"."""
         return tuple(figure for figure in self.figures if figure.part == part)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Table of the figures, one row for each."""
-        rows = [
+    def to_dict(self) -> dict[str, Any]:
+        """All figures and the table of attributes, for JSON. None if a value does not apply."""
+        figures = [
             {
                 "part": figure.part,
                 "measure": figure.measure.key,
                 "attribute": "" if figure.attribute is None else figure.attribute,
-                "before": np.nan if figure.before is None else figure.before,
+                "before": figure.before,
                 "after": figure.after,
                 "unit": figure.measure.unit,
                 "better": figure.measure.better,
@@ -147,14 +137,7 @@ class Assessment:
             }
             for figure in self.figures
         ]
-        return pd.DataFrame(rows).astype({"attribute": object})
-
-    def to_dict(self) -> dict[str, Any]:
-        """All figures and tables as nested dicts and lists for JSON. None if a value does not apply."""
-        figures, attributes = (
-            table.astype(object).where(table.notna(), None).to_dict("records")
-            for table in (self.to_frame(), self.attributes)
-        )
+        attributes = self.attributes.astype(object).where(self.attributes.notna(), None).to_dict("records")
         return plain(
             {"n_records": self.n_records, "figures": figures, "attributes": attributes, "notes": list(self.notes)}
         )

@@ -1,11 +1,9 @@
-"""The released records beside their originals, as frames and as numbers, and the changes of each attribute."""
+"""Each attribute before and after a release: its changes, correlations and distribution."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Self
+from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,146 +11,11 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_integer_dtype, is_numeric_dtype
 
 from microagg.columns import bin_edges
-from microagg.columns.recodes import meanings_of
-from microagg.columns.scaling import Scaling
 from microagg.columns.schema import Schema
-from microagg.errors import DataError
-from microagg.metrics.risk import Intervals, Known, Linkage, interval_disclosure, record_linkage
-from microagg.metrics.utility import Distances, IL1s, Moments, hellinger, il1s, moments, wasserstein
-from microagg.metrics.utility.columns import Column, pair_column
 from microagg.metrics.utility.correlations import correlations
-from microagg.release.prepare import Prepared
 from microagg.release.report.report import Report
 from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, IntArray, check_columns
-
-#: The maximum number of compared quasi-identifiers: the ones with the highest loss.
-MOST_COMPARED = 300
-
-#: The maximum number of records that are looked up among all released ones, drawn at random.
-LOOKED_UP = 20_000
-
-#: How far the interval of interval disclosure reaches on each side, in standard deviations of the original.
-WIDTH = 0.05
-
-
-def looked_up(n: int) -> int | None:
-    """Number of records, of ``n``, that are looked up in the release. None for all."""
-    return LOOKED_UP if n > LOOKED_UP else None
-
-
-@dataclass(frozen=True, eq=False)
-class BeforeAfter:
-    """A release and its originals. Made by :meth:`of`. Properties are computed once, when they are first needed."""
-
-    before: pd.DataFrame  # missing values filled, shape (n, columns)
-    after: pd.DataFrame  # without the identifiers, in the same order
-    schema: Schema
-    labels: IntArray  # the groups, shape (n,)
-    report: Report
-    # The quasi-identifiers for record linkage, highest loss first, at most MOST_COMPARED.
-    linked_by: tuple[Hashable, ...]
-    columns: tuple[Column, ...]  # the comparable ones of them; a released range of numbers counts as its middle
-    notes: tuple[str, ...]  # why others are not comparable
-    weights: FloatArray | None  # shape (n,)
-    secrets: Mapping[Hashable, pd.Series[Any]]  # the released confidential columns, or their meanings
-
-    @classmethod
-    def of(cls, prepared: Prepared, after: pd.DataFrame, labels: IntArray, report: Report) -> Self:
-        """Compare ``after``, released from ``prepared``, with its originals."""
-        source, order = prepared.source, prepared.order
-        before, columns, notes = source.originals(order), [], []
-        lost = report.lost
-        names = tuple(sorted(source.schema.quasi_identifiers, key=lost.__getitem__, reverse=True))
-        if len(names) > MOST_COMPARED:
-            notes.append(
-                f"Of {len(names):,} quasi-identifiers the {MOST_COMPARED} with the highest loss were compared one by "
-                "one, and records looked for by these."
-            )
-        for name in names[:MOST_COMPARED]:
-            try:
-                columns.append(pair_column(before[name], after[name]))
-            except DataError as error:
-                notes.append(f"Not compared as numbers: {error}")
-        weights, schema = source.weights, source.schema
-        if weights is not None and order is not None:
-            weights = weights[order]
-        secrets = meanings_of(after, schema.confidential, prepared.choices.meanings)
-        linked_by = names[:MOST_COMPARED]
-        return cls(before, after, schema, labels, report, linked_by, tuple(columns), tuple(notes), weights, secrets)
-
-    @property
-    def n(self) -> int:
-        """The number of records."""
-        return len(self.after)
-
-    @cached_property
-    def numbers(self) -> tuple[Column, ...]:
-        """The numeric ``columns`` that vary in the originals."""
-        return tuple(column for column in self.columns if column.numeric and column.before.min() < column.before.max())
-
-    @cached_property
-    def pair(self) -> tuple[FloatArray, FloatArray]:
-        """The numbers before and after, each of shape (n, d), on the scale of the release."""
-        X, released = self.in_own_units
-        scaling = Scaling.fit(X, self.report.scale, list(self.names))
-        return scaling.transform(X), scaling.transform(released)
-
-    @cached_property
-    def intruder(self) -> Known:
-        """An intruder who knows the original values of ``linked_by``, and the released ones."""
-        attributes = {attribute.name: attribute for attribute in self.schema.attributes}
-        return Known.of(self.before, self.after, [attributes[name] for name in self.linked_by], self.schema.strata)
-
-    @cached_property
-    def linkage(self) -> Linkage:
-        """The records linked by distance, with all quasi-identifiers. At most :data:`LOOKED_UP` are looked up."""
-        schema, report = self.schema, self.report
-        by_year = any(attribute.unit == "year" for attribute in schema.attributes)
-        numbers = schema.is_numeric and not by_year and not schema.strata
-        narrow = report.scale == "zscore" and any(str(dtype).lower() == "float32" for dtype in self.before.dtypes)
-        if numbers and self.numbers and report.statistic != "generalize" and not narrow:
-            return record_linkage(*self.pair, sample=looked_up(self.n))
-        return self.intruder.linkage(sample=looked_up(self.n))
-
-    @cached_property
-    def intervals(self) -> Intervals:
-        """The share of numbers released within :data:`WIDTH` standard deviations of the original."""
-        return interval_disclosure(*self.pair, WIDTH, by="sd")
-
-    @cached_property
-    def in_own_units(self) -> tuple[FloatArray, FloatArray]:
-        """The numbers before and after, each of shape (n, d), in their own units."""
-        before, after = ([getattr(column, side) for column in self.numbers] for side in ("before", "after"))
-        return np.column_stack(before), np.column_stack(after)
-
-    @cached_property
-    def deviations(self) -> IL1s:
-        """Mean deviations of released numbers from their originals."""
-        return il1s(*self.in_own_units)
-
-    @cached_property
-    def moments(self) -> Moments:
-        """Changes of means, variances, quantiles and correlations."""
-        return moments(*self.in_own_units, self.weights)
-
-    @property
-    def frames(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """The columns compared, before and after."""
-        names = [column.name for column in self.columns]
-        return self.before[names], self.after[names]
-
-    @cached_property
-    def distances(self) -> dict[str, Distances]:
-        """Distances of the distributions from the original ones, by measure. Empty if no column is compared."""
-        if not self.columns:
-            return {}
-        return {"hellinger": hellinger(*self.frames), "wasserstein": wasserstein(*self.frames)}
-
-    @property
-    def names(self) -> tuple[Hashable, ...]:
-        """The names of the numbers."""
-        return tuple(column.name for column in self.numbers)
 
 
 def attribute_changes(

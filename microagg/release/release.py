@@ -7,7 +7,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import Any, Self
 
@@ -28,9 +27,6 @@ from microagg.tables import Notice, Reading, notice_lines
 from microagg.tables.original import write_like
 from microagg.tables.writing import columns_with_formulas, written
 from microagg.validation import counted, quoted
-
-# The numbers of records and columns in a notebook.
-_RECORDS, _COLUMNS = 5, 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,34 +162,29 @@ class Release(Released):
         filled = (each for each in self.report.filled if each.how == "category" and each.codes)
         return {str(each.column): GAP for each in filled if (frame[each.column] == GAP).any()}
 
-    def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
+    def assess(self, *, target: Any = None) -> Assessment:
         """Measure the disclosure risk and the utility of the release.
 
-        Risks: records that are unique before and after; records that are linked by distance, plain or by Mahalanobis,
-        for at most 20,000 records; released values near their originals; attribute disclosure of each confidential
-        column; and uniqueness with each other column. Utility: changes of numbers and distributions, how well a model
-        tells released records from originals, and how well a model predicts that has learned from the release. Each
-        figure has its source; see :mod:`microagg.metrics.risk` and :mod:`microagg.metrics.utility`.
+        Risks: records that are unique before and after; records that are linked by distance, for at most 20,000
+        records; released values near their originals; and attribute disclosure of each confidential column. Utility:
+        changes of variances, correlations and distributions, how well a model tells released records from originals,
+        and how well a model predicts that has learned from the release. Each figure has its source; see
+        :mod:`microagg.metrics.risk` and :mod:`microagg.metrics.utility`.
 
         Parameters
         ----------
         target : column name, optional
             The column that a model is to predict from the quasi-identifiers.
-        sampling_fraction : float, optional
-            The share of the population that the file is a random sample of, to estimate how many records are unique in
-            the population.
 
         Raises
         ------
         DataError
             If the release was pickled or copied, so that the originals are not at hand, or has no such column, or one
             from which nothing can be learned.
-        ParameterError
-            If the fraction is not above 0 and at most 1.
         """
         from microagg.release.assessing import assess  # which needs scikit-learn and SciPy
 
-        return assess(self, self.at_hand(), target=target, sampling_fraction=sampling_fraction)
+        return assess(self, self.at_hand(), target=target)
 
     def at_hand(self) -> Prepared:
         """The data and choices behind the release. :class:`DataError` if it was pickled or copied."""
@@ -261,41 +252,6 @@ class Release(Released):
         from microagg.release.report.document import document  # which needs Jinja2 and Matplotlib
 
         write_text(path, document(self.to_dict(**about)))
-
-    def _repr_html_(self) -> str:
-        """A small table of the main figures, and the first records, for a notebook."""
-        from microagg.optimum.formatting import percent  # which needs Numba
-
-        report = self.report
-        facts = [
-            ("Records", f"{report.n_records:,}" + (f" ({report.n_dropped:,} left out)" if report.n_dropped else "")),
-            ("Groups", f"{report.risk.n_groups:,} of at most {counted(report.risk.largest_group, 'record')}"),
-            ("k", f"{report.risk.realized_k:,} counted on the release, {report.k:,} asked for"),
-        ]
-        for name, loss in (("Information loss", report.loss), ("Total-IL", report.generalization)):
-            if loss is not None:
-                bound = loss.lower_bound
-                note = "" if bound is None else f"; none in such groups is below {percent(bound)}"
-                facts.append((name, percent(loss.information_loss) + note))
-        facts.append(("Re-identification risk", f"at most {100 * report.risk.max_reidentification_probability:.3g} %"))
-        if report.joint is not None:
-            facts.append(("With the earlier release", f"up to {100 * report.joint.of_classes:.3g} %"))
-        open_findings = [finding for finding in report.findings if finding not in report.accepted]
-        for level, label in (("stop", "Do not release as it is"), ("warn", "To think about")):
-            if codes := dict.fromkeys(finding.code for finding in open_findings if finding.level == level):
-                facts.append((label, ", ".join(codes)))
-        if report.accepted:
-            codes = dict.fromkeys(finding.code for finding in report.accepted)
-            facts.append(("Released despite", f"{', '.join(codes)}: {report.reason}"))
-        rows = "".join(
-            f'<tr><th scope="row" style="text-align:left">{escape(name)}</th>'
-            f'<td style="text-align:left">{escape(value)}</td></tr>'
-            for name, value in facts
-        )
-        frame = self.to_pandas()
-        first = frame.head(_RECORDS).to_html(max_cols=_COLUMNS, border=0)
-        caption = f"The first {counted(min(_RECORDS, len(frame)), 'record')} of the release:"
-        return f"<div><strong>Release</strong><table>{rows}</table><p>{caption}</p>{first}</div>"
 
     def __repr__(self) -> str:
         report, method = self.report, self.recipe["method"]

@@ -157,13 +157,9 @@ def _attributes(changes: pd.DataFrame, measured: pd.DataFrame | None, labels: Ma
         "changed": number("Values changed (%)", format="%.1f"),
         "mean": "Mean, before → released",
         "sd": "Standard deviation, before → released",
-        "il1s": number("IL1s", format="%.3f", help="Σ |x − x′| / (√2 s) over the records, divided by their number."),
-        "mean_change": number("Mean moves by (sd)", format="%.3f"),
         "sd_ratio": number("sd ratio", format="%.3f", help="Standard deviation after over before: 1 keeps it."),
-        "quantile_change": number("A quantile moves by (sd)", format="%.3f"),
         "correlation_change": number("A correlation changes by", format="%.3f"),
         "hellinger": number("Hellinger distance", format="%.3f"),
-        "wasserstein": number("Wasserstein distance (sd)", format="%.3f"),
         "interval_disclosure": number("Near the original", format="percent", help="Released within 0.05 sd of it."),
     }
     show_table(table[[name for name in columns if name in table]], columns)

@@ -16,7 +16,7 @@ import streamlit as st
 from microagg import MicroaggError, Release
 from microagg.metrics.risk import uniqueness
 from microagg.optimum.formatting import in_unit
-from microagg.release import Assessment, Figure, Finding
+from microagg.release import Figure, Finding
 from microagg.release.report.document import document
 from microagg.studies.experiment import Method
 from microagg.tables import ENDINGS
@@ -29,7 +29,7 @@ from pages.shared.workspace import Workspace
 
 #: The figures that are open, by part, in this order; the others fold. The verdict has the risk and the loss.
 _FIRST = {
-    "risk": ("record_linkage", "predicted_linkage", "homogeneous", "population_uniques"),
+    "risk": ("record_linkage", "predicted_linkage", "homogeneous"),
     "utility": ("correlation_change", "prediction", "pmse", "hellinger"),
 }
 _TITLES: dict[Literal["risk", "utility"], str] = {"risk": "Risk", "utility": "Data quality"}
@@ -57,11 +57,9 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
         if others := [figure for figure in figures if figure not in first]:
             with st.expander(f"Further figures ({len(others)})", key=f"further_{part}"):
                 _table(others)
-        if part == "risk" and assessment.without_outliers:
-            _outliers(assessment)
     for note in assessment.notes:
         st.caption(escape_markdown(note))
-    _questions(release)
+    _question(release)
 
 
 def _tiles(figures: Sequence[Figure]) -> None:
@@ -155,40 +153,15 @@ def _class_sizes(workspace: Workspace, release: Release, identity: Hashable) -> 
     show_figure(figure, title=title, key="class_sizes", alt=alt)
 
 
-def _outliers(measured: Assessment) -> None:
-    with st.expander(f"Records at the highest risk ({len(measured.outliers)})", key="outliers"):
-        st.markdown(escape_markdown(measured.without_outliers))
-        columns = {
-            "record": st.column_config.NumberColumn("Record", help="Its row in the release, from 1.", width="small"),
-            "attribute": "Farthest in column",
-            "outlyingness": st.column_config.NumberColumn(
-                "Away from the median (robust sd)",
-                format="%.1f",
-                help="1.4826 · median absolute deviation is one; above 3.5 a value is a possible outlier "
-                "(Iglewicz & Hoaglin 1993).",
-            ),
-            "probability": st.column_config.NumberColumn("Linked by distance", format="percent"),
-        }
-        show_table(measured.outliers, height=300, columns=columns)
-        st.caption("Only this page shows this list: no file and no report has it.")
-
-
-def _questions(release: Release) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = ["", *map(str, release.frame.columns)]
-        says = (
-            "One model learns to predict this column from the release, another from the originals; both are tested on "
-            "originals that neither has seen."
-        )
-        how: dict[str, Any] = {"options": names, "format_func": lambda name: name or "–", "width": 260, "help": says}
-        predicted = "" if released.target(release) is None else None
-        state.bound(st.selectbox, "Column that users will predict", "predicts", selected=predicted, **how)
-        says = (
-            "100: the file is the whole population. With less, the share of records that would be unique in the population "
-            "is estimated."
-        )
-        how = {"min_value": 0.01, "max_value": 100.0, "step": 1.0, "format": "%g", "width": 260, "help": says}
-        state.bound(st.number_input, "Share of the population in the file (%)", "population", **how)
+def _question(release: Release) -> None:
+    names = ["", *map(str, release.frame.columns)]
+    says = (
+        "One model learns to predict this column from the release, another from the originals; both are tested on "
+        "originals that neither has seen."
+    )
+    how: dict[str, Any] = {"options": names, "format_func": lambda name: name or "–", "width": 260, "help": says}
+    predicted = "" if released.target(release) is None else None
+    state.bound(st.selectbox, "Column that users will predict", "predicts", selected=predicted, **how)
 
 
 def contents(

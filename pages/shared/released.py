@@ -125,21 +125,16 @@ def _held(workspace: Workspace) -> tuple[str, bytes] | None:
 
 def measured(release: Release, identity: Hashable) -> Assessment | None:
     """Return the assessment of a release if it is there."""
-    outcome: Assessment | None = jobs.outcome("assessment", (identity, *_questions_of(release)))
+    outcome: Assessment | None = jobs.outcome("assessment", (identity, target(release)))
     return outcome
 
 
 def measure(workspace: Workspace, release: Release, identity: Hashable, once: Once = jobs.once) -> Assessment | None:
     """Return the assessment of a release; None until it is measured."""
-    predicts, fraction = _questions_of(release)
-    of, keys, n = (identity, predicts, fraction), [release.recipe["method"] or "mdav-star"], workspace.n_complete
-    work = partial(release.assess, target=predicts, sampling_fraction=fraction)
+    predicts = target(release)
+    of, keys, n = (identity, predicts), [release.recipe["method"] or "mdav-star"], workspace.n_complete
+    work = partial(release.assess, target=predicts)
     return once("assessment", of, keys, "Measuring risk and data quality", work, n)
-
-
-def _questions_of(release: Release) -> tuple[Hashable | None, float | None]:
-    population = state.current().release.population
-    return target(release), population / 100.0 if 0.0 < population < 100.0 else None
 
 
 def target(release: Release) -> Hashable | None:

@@ -156,7 +156,6 @@ class ReleaseChoices:
     diversity: tuple[str, ...] = _limits("diversity")
     closeness: tuple[str, ...] = _limits("closeness")
     predicts: str = ""  # the column that a model is to predict from the release; empty: none
-    population: float = 100.0  # how many percent of the population the file is a sample of; 100: no sample
     format: str = _one_of((".csv", ".parquet", ".xlsx", ".dta", ".sav"), ".csv")  # of the protected file
 
 
@@ -416,7 +415,7 @@ def choose_data(name: str) -> None:
     """Choose another data set, and forget the decisions on the previous one."""
     default = Choices()
     of_columns = ("classes", "x", "y", "attribute", "predicts", "diversity", "closeness")
-    of_data = (*_OF_FILE, *of_columns, "digest", "cut", "population", "sample")
+    of_data = (*_OF_FILE, *of_columns, "digest", "cut", "sample")
     update(data=name, **{key: default.value(key) for key in of_data})
 
 

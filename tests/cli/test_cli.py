@@ -500,9 +500,6 @@ def test_risk_measures_a_release_beside_its_original(people):
     assert "nearest" in call("risk", "r.json", "people.csv").stdout
 
 
-RELEASED = [(30, 1000, "flu"), (30, 1000, "flu"), (50, 2000, "flu"), (50, 2000, "cold"), (70, 3000, "none")]
-
-
 def test_an_earlier_release_holds_the_next_one_up(people):
     by = ["run", people, "--method", "mdav", *ROLES]
     call(*by, "--k", 4, "--out", "first.csv", "--recipe", "first.json")
@@ -519,42 +516,7 @@ def test_an_earlier_release_holds_the_next_one_up(people):
     both = call("risk", "next.json", people, "--against", "first.json").stdout
     assert f"(1 in {found['joint']['smallest']})" in both
     assert "named twice" in refused(*by, "--k", 5, "--out", "first.csv", "--against", "first.csv", "--force")
-    assert "--against needs a recipe" in refused("risk", "next.csv", "--qi", "age", "--against", "first.json")
     assert "--against" in refused(*by, "--k", 5, "--engine", "dask", "--out", "parts", "--against", "first.json")
-
-
-def test_risk_measures_anybodys_file(people):
-    columns = ["age", "income", "illness"]
-    pd.DataFrame(RELEASED, columns=columns).to_csv("released.csv", index=False)
-    words = ["risk", "released.csv", "--qi", "age,income", "--confidential", "illness"]
-    found = {row["measure"]: row for row in json.loads(call(*words, "--json").stdout)["figures"]}
-    # Classes of 2, 2 and 1; the flu of the first is certain, and the last is alone.
-    assert found["max_reidentification"]["after"] == 1.0
-    assert found["mean_reidentification"]["after"] == 3 / 5
-    assert found["uniqueness"]["after"] == 1 / 5
-    assert found["homogeneous"]["after"] == 3 / 5
-    assert found["alpha"]["after"] == 1.0
-    assert "record_linkage" not in found
-    text = call(*words).stdout
-    assert "The smallest of 3 classes has 1 record" in text
-    assert "reveals 'illness' with certainty for 3 records of 5" in text
-
-
-def test_risk_of_anybodys_file_beside_its_original(people):
-    original = [(29, 900, "flu"), (31, 1100, "flu"), (50, 2000, "flu"), (50, 2000, "cold"), (70, 3000, "none")]
-    for name, rows in (("released.csv", RELEASED), ("original.csv", original), ("fewer.csv", original[:4])):
-        pd.DataFrame(rows, columns=["age", "income", "illness"]).to_csv(name, index=False)
-    words = ["risk", "released.csv", "--qi", "age,income"]
-    rows = json.loads(call(*words, "--original", "original.csv", "--json").stdout)["figures"]
-    found = {row["measure"]: row for row in rows}
-    # Each of the first four is one of two that are equally near, and the last is the nearest to itself.
-    assert found["record_linkage"]["after"] == pytest.approx((4 / 2 + 1) / 5)
-    # Three records are released as they were; 1 of 16.5 years and 100 of 790 are more than 0.05 deviations.
-    assert found["interval_disclosure_sd"]["after"] == pytest.approx(3 / 5)
-    assert found["uniqueness"]["before"] == 3 / 5
-    assert "4 records and the released file 5" in refused(*words, "--original", "fewer.csv")
-    assert "name the original by --original original.csv" in refused(*words, "original.csv")
-    assert "named by --qi" in refused("risk", "released.csv", "original.csv")
 
 
 def test_flags_of_algorithms_are_known_when_they_are_needed(people):

@@ -13,7 +13,7 @@ import pytest
 from microagg import DataError, ParameterError, microaggregate, replay
 from microagg.metrics import risk, utility
 from microagg.metrics.loss import information_loss
-from microagg.release import before_after
+from microagg.release import assessing
 from tests.conftest import load_benchmark
 
 PEOPLE = pd.DataFrame({"age": [30, 32, 34, 60, 60, 66], "town": list("aabccc")})
@@ -24,21 +24,12 @@ LABELS = [0, 0, 0, 1, 1, 1]
 
 def assessed(frame=PEOPLE, **options):
     given = {"k": 3, "labels": LABELS, "quasi_identifiers": ["age", "town"], "confidential": "illness"} | options
-    target = given.pop("target", None)
-    fraction = given.pop("sampling_fraction", None)
-    return microaggregate(frame, **given).assess(target=target, sampling_fraction=fraction)
+    return microaggregate(frame, **given).assess()
 
 
 def figure(found, key, attribute=None):
     [own] = [own for own in found.of(key) if own.attribute == attribute]
     return own
-
-
-def test_a_column_of_which_nothing_was_said_divides_classes_too():
-    # The shoes split both classes again: of the six only the two of size 43 agree.
-    shoes = figure(assessed(), "uniqueness", "shoe")
-    assert (shoes.before, shoes.after) == (4 / 6, 4 / 6)
-    assert "66.7 %" in figure(assessed(), "uniqueness").sentence
 
 
 def test_the_nearest_released_age_is_their_own_for_all_so_one_in_three_is_found():
@@ -71,12 +62,10 @@ def test_numbers_and_categories_attribute_by_attribute():
     found = assessed()
     table = found.attributes.set_index("attribute")
     ages, released = PEOPLE["age"].to_numpy(float), np.array([32.0] * 3 + [62.0] * 3)
-    assert table.loc["age", "il1s"] == pytest.approx(np.abs(ages - released).mean() / (np.sqrt(2) * ages.std()))
     assert table.loc["age", "sd_ratio"] == pytest.approx(released.std() / ages.std())
-    assert table.loc["age", "mean_change"] == pytest.approx(0)
-    assert np.isnan(table.loc["town", "il1s"])
-    # Town b became a: of six records one moves.
-    assert table.loc["town", "wasserstein"] == pytest.approx(1 / 6)
+    assert np.isnan(table.loc["town", "sd_ratio"])
+    # Town b became a: shares of 2/6, 1/6 and 3/6 become 3/6, 0 and 3/6.
+    assert table.loc["town", "hellinger"] == pytest.approx(np.sqrt(1 - np.sqrt(2 * 3) / 6 - 3 / 6))
     assert found.attributes["lost"].is_monotonic_decreasing
     assert figure(found, "information_loss").after == pytest.approx(information_loss(ages[:, None], LABELS))
 
@@ -99,7 +88,7 @@ def test_categories_alone_have_distances_and_no_moments():
     linked = figure(found, "record_linkage")
     assert linked.after == pytest.approx((2 / 3 + 1 / 6 + 3 / 3) / 6)
     assert linked.before == pytest.approx(3 / 6)
-    assert not found.of("il1s")
+    assert not found.of("variance_change")
     assert figure(found, "uniqueness").after == 0
     assert found.of("hellinger")
 
@@ -126,18 +115,6 @@ def test_a_prediction_is_measured_on_request_and_it_is_said_where_there_is_nothi
         release.to_dict(assessment="good")
 
 
-def test_of_a_sample_it_is_estimated_who_is_alone_in_the_population():
-    sizes = np.array([1, 1, 1, 1, 2])
-    found = figure(assessed(sampling_fraction=0.2), "population_uniques")
-    expected = risk.population_uniques(sizes, 0.2)
-    assert found.before == pytest.approx(expected.share)
-    assert expected.estimator == "zayatz"
-    assert "20 %" in found.sentence
-    for fraction in (0, 1.5, -1, "0.2", True):
-        with pytest.raises(ParameterError, match="sampling_fraction must be above 0 and at most 1"):
-            assessed(sampling_fraction=fraction)
-
-
 def test_the_original_is_kept_neither_in_a_pickle_nor_in_a_copy():
     release = microaggregate(PEOPLE, k=3, labels=LABELS, quasi_identifiers="age", identifiers="illness")
     for other in (pickle.loads(pickle.dumps(release)), copy.copy(release), copy.deepcopy(release)):
@@ -146,16 +123,16 @@ def test_the_original_is_kept_neither_in_a_pickle_nor_in_a_copy():
     assert b"cough" in pickle.dumps(PEOPLE)
     assert b"cough" not in pickle.dumps(release)
     assert replay(PEOPLE, release.recipe).assess().figures == release.assess().figures
-    # Who accepts a finding can still assess; all of it is a table, and JSON.
+    # Who accepts a finding can still assess; all of it is JSON.
     found = release.accept("order", reason="a test").assess()
-    assert len(found.to_frame()) == len(found.figures) == len(found.summary().splitlines())
+    assert len(found.figures) == len(found.summary().splitlines())
     assert (*found.part("risk"), *found.part("utility")) == found.figures
     read = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert [own["measure"] for own in read["figures"]] == [own.measure.key for own in found.figures]
 
 
 def test_of_very_many_columns_those_that_lose_most_are_compared_and_it_is_said(monkeypatch):
-    monkeypatch.setattr(before_after, "MOST_COMPARED", 3)
+    monkeypatch.setattr(assessing, "MOST_COMPARED", 3)
     release = microaggregate(load_benchmark("wine").frame, k=5)
     found = release.assess()
     compared = found.attributes.dropna(subset=["hellinger"])
@@ -163,21 +140,6 @@ def test_of_very_many_columns_those_that_lose_most_are_compared_and_it_is_said(m
     assert len(compared) == 3
     assert compared["attribute"].tolist() == found.attributes["attribute"].tolist()[:3]
     assert any("the 3 with the highest loss were compared one by one" in note for note in found.notes)
-
-
-def test_outliers_are_those_farthest_from_the_median_and_stand_in_nothing_that_is_passed_on():
-    found = assessed(quasi_identifiers=["age", "shoe"])
-    ages = PEOPLE["age"]
-    deviation = 1.482602218505602 * (ages - ages.median()).abs().median()
-    most = ((ages - ages.median()).abs() / deviation).max()
-    assert found.outliers.loc[0, "outlyingness"] >= most - 1e-9
-    assert found.outliers["outlyingness"].is_monotonic_decreasing
-    assert set(found.outliers["record"]) <= set(range(1, 7))
-    assert "without them it would be" in found.without_outliers
-    assert "outlyingness" not in json.dumps(found.to_dict())
-    of_categories = assessed(quasi_identifiers=["town"], taxonomies={"town": {"anywhere": ["a", "b", "c"]}})
-    assert of_categories.outliers.empty
-    assert of_categories.without_outliers == ""
 
 
 def test_weights_that_stand_for_persons_lower_the_risk_and_others_say_nothing_of_it():

@@ -149,4 +149,4 @@ def test_ranges_of_dates_are_compared_however_the_file_writes_them(written, unit
     assert release.frame["birth date"].str.startswith("[").any()
     assessment = release.assess()
     assert not [note for note in assessment.notes if "Not compared" in note]
-    assert np.isfinite(assessment.attributes.set_index("attribute").loc["birth date", "il1s"])
+    assert np.isfinite(assessment.attributes.set_index("attribute").loc["birth date", "sd_ratio"])

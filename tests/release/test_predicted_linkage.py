@@ -10,7 +10,6 @@ import pytest
 
 from microagg import microaggregate
 from microagg.errors import DataError, ParameterError
-from microagg.release.assessing import risks_of_file
 from microagg.release.predicted_linkage import predicted_linkage
 from microagg.release.report.report import Report
 
@@ -83,17 +82,13 @@ def test_no_intruder_exceeds_what_the_report_says(column):
     assert Report.from_dict(release.report.to_dict()).risk.max_reidentification_probability == 1.0
 
 
-def test_a_report_to_pass_on_has_no_formula_and_a_file_by_itself_has_the_figure():
+def test_a_report_to_pass_on_has_no_formula():
     frame = people()[["income", "spouse", "total"]]
     names = ["income", "spouse"]
     release = microaggregate(frame, k=5, method="mdav", quasi_identifiers=names, confidential="total")
     formula = release.report.risk.predicted[0].formula
     assert formula not in json.dumps(release.to_dict())
     assert formula in json.dumps(release.to_dict(for_steward=True))
-    figures = {figure.measure.key: figure.after for figure in risks_of_file(release.frame, names, ["total"], frame)}
-    assert figures["max_reidentification"] == 1.0
-    assert figures["predicted_linkage"] == release.report.risk.predicted[0].share
-    assert "predicted_linkage" not in {f.measure.key for f in risks_of_file(release.frame, names, ["total"])}
 
 
 def test_columns_are_predicted_together_only_if_they_help():

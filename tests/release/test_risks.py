@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from microagg import microaggregate
-from microagg.metrics.risk import mixed_linkage
-from microagg.release import risks_of_file
+from microagg.columns.records import Attribute
+from microagg.metrics.risk import Known, mixed_linkage
 from tests.cases import for_each
 from tests.naive_mixed import found_by_linkage, within_deviations
-from tests.release.generated import KINDS, OPTIONS, SIZES, rows_of, table, values
+from tests.release.generated import KINDS, OPTIONS, rows_of, table, values
 
 WAYS = (("mean", "ancestor"), ("median", "ancestor"), ("generalize", "ancestor"), ("generalize", "set"))
 
@@ -54,19 +54,13 @@ def test_each_risk_is_that_of_a_naive_intruder(names, way, by):
     # Groups at random are far from what they should be, so that many a record is nearer to another group.
     labels = np.arange(n) % 2 + 2 * (np.arange(n) // 2 * 5 // n)
     release = released(frame, names, *way, labels, by)
-    found = release.assess(sampling_fraction=0.5)
+    found = release.assess()
     kinds = [KINDS[name] for name in names]
 
     linked = found.of("record_linkage")
     strata = None if by is None else frame[by].tolist()
-    by_all, by_each = found_by_linkage(kinds, rows_of(frame, names), rows_of(release.frame, names), strata)
-    assert linked[0].after == pytest.approx(np.mean(by_all), abs=1e-9)
-    most = max(map(np.mean, by_each))
-    if most > np.mean(by_all) + 1e-9:
-        assert linked[1].after == pytest.approx(most)
-        assert names[int(np.argmax([np.mean(own) for own in by_each]))] == linked[1].attribute
-    else:
-        assert len(linked) == 1
+    by_all = found_by_linkage(kinds, rows_of(frame, names), rows_of(release.frame, names), strata)
+    assert [own.after for own in linked] == [pytest.approx(np.mean(by_all), abs=1e-9)]
 
     known = [*names, *([] if by is None else [by])]
     for side, table_of in (("before", frame), ("after", release.frame)):
@@ -82,62 +76,31 @@ def test_each_risk_is_that_of_a_naive_intruder(names, way, by):
     assert linked[0].before == len(classes_of(frame, known)) / n
 
     numbers = [name for name in names if KINDS[name] in ("number", "float32", "date")]
-    for own in found.of("interval_disclosure_sd") if "yes" not in names else []:
+    for own in found.of("interval_disclosure") if "yes" not in names else []:
         shares = [
             within_deviations(KINDS[name], values(frame, name), values(release.frame, name), 0.05) for name in numbers
         ]
         assert own.after == pytest.approx(np.mean(shares))
         assert (f"{len(numbers)} of {len(names)} quasi" in own.sentence) is (len(numbers) < len(names))
     if numbers:
-        assert found.of("interval_disclosure_sd")
+        assert found.of("interval_disclosure")
 
 
-@pytest.mark.parametrize("way", WAYS, ids="-".join)
-def test_of_anybodys_file_all_quasi_identifiers_count_too(way):
-    names = ["whole", "day", "size", "color", "yes"]
-    frame = table(np.random.default_rng(3), 30)
-    release = released(frame, names, *way, np.arange(30) // 3)
-    typed = frame.assign(size=pd.Categorical(frame["size"], SIZES, ordered=True))
-    figures = risks_of_file(release.frame, names, original=typed)
-    linked = [own for own in figures if own.measure.key == "record_linkage"]
-    kinds = [KINDS[name] for name in names]
-    by_all, by_each = found_by_linkage(kinds, rows_of(frame, names), rows_of(release.frame, names))
-    assert linked[0].after == pytest.approx(np.mean(by_all))
-    assert max(own.after for own in linked) >= max(map(np.mean, by_each)) - 1e-12
-    assert "interval_disclosure_sd" in {own.measure.key for own in figures}
-    # A text that is no category stands for those that were released as it.
-    frame = pd.DataFrame({"town": list("aabbccdd")})
-    release = pd.DataFrame({"town": ["west"] * 4 + ["east"] * 4})
-    [linked] = [own for own in risks_of_file(release, ["town"], original=frame) if own.measure.key == "record_linkage"]
-    assert linked.after == pytest.approx(1 / 4)
-
-
-def test_one_attribute_may_tell_more_than_all_of_them():
-    # By x alone everybody is nearest to their own group; by all the others the first record is nearer to the other one.
-    frame = pd.DataFrame({"x": [0.0, 1, 10, 11], **{f"y{i}": [0.0, 30, 10, 0] for i in range(6)}})
-    release = microaggregate(frame, k=2, labels=[0, 0, 1, 1])
-    by_all, by_x = release.assess().of("record_linkage")
-    assert by_x.attribute == "x"
-    assert by_x.after == pytest.approx(1 / 2)
-    assert by_all.after < by_x.after
+def linked(before, after, kind="numeric"):
+    """The share that is linked by the one column x."""
+    frames = (pd.DataFrame({"x": each}) for each in (before, after))
+    return Known.of(*frames, [Attribute("x", kind)]).linkage().share
 
 
 def test_middles_decide_among_ranges_that_are_as_near_also_in_32_bits():
     x = np.array([0, 0.5, 1, 0, 0.501, 1.001, 2, 2, 20], dtype=np.float32)
-    release = pd.DataFrame({"x": ["[0, 1]"] * 3 + ["[0, 1.001]"] * 3 + ["[2, 20]"] * 3})
-    figures = risks_of_file(release, ["x"], original=pd.DataFrame({"x": x}))
-    linked = next(own for own in figures if own.measure.key == "record_linkage")
     # 0 and 0.5 are nearer to the middle of [0, 1], 0.501 to that of [0, 1.001]; 1 and the other 0 are not found. By
     # ranges alone the first five would have six as near; by middles alone 2 would be nearer to that of [0, 1].
-    assert linked.after == pytest.approx(7 / 3 / 9)
+    assert linked(x, ["[0, 1]"] * 3 + ["[0, 1.001]"] * 3 + ["[2, 20]"] * 3) == pytest.approx(7 / 3 / 9)
 
 
-def test_a_release_of_records_as_they_are_is_not_said_to_have_none_that_are_alone():
-    frame = pd.DataFrame({"town": list("aabc"), "age": [1, 1, 2, 3]})
-    found = microaggregate(frame, k=1, quasi_identifiers=["town", "age"], labels=[0, 0, 1, 2])
-    [alone] = found.assess(sampling_fraction=0.5).of("population_uniques")
-    assert alone.after == alone.before > 0
-    assert "In the release none is" not in alone.sentence
+def test_a_text_that_is_no_category_stands_for_those_that_were_released_as_it():
+    assert linked(list("aabbccdd"), ["west"] * 4 + ["east"] * 4, "nominal") == pytest.approx(1 / 4)
 
 
 def test_of_releases_with_very_many_rows_fewer_records_are_looked_up(monkeypatch):

@@ -54,7 +54,6 @@ IN_WORDS = [
     ("share", rf"\bincome {NUMBER} % [\d–]", lambda number: number / 100),
     ("ratio", rf"\bincome [\d.]+ % {NUMBER} %", lambda number: number / 100),
     ("ratio", rf"it shrinks by {NUMBER} %", lambda number: math.sqrt(max(1 - number / 100, 0))),
-    ("shift", rf"that of 'income', by {NUMBER} standard deviations", lambda number: number),
     ("spread", rf"range of 'income' would be {NUMBER} times smaller", lambda number: number),
 ]
 
@@ -62,7 +61,7 @@ IN_WORDS = [
 def figures_of(found, words):
     """Yield each figure that a report says of income, or of income and age, with the formula that it is of."""
     rows = {own["attribute"]: own for own in found["assessment"]["attributes"]}
-    row, age = rows["income"], rows["age"]
+    row = rows["income"]
     moments = next(own for own in found["report"]["utility"]["attributes"] if own["name"] == "income")
     overall = {figure["measure"]: figure["after"] for figure in found["assessment"]["figures"]}
     loss, compared = found["report"]["loss"], found["comparison"]["rows"] if found["comparison"] else []
@@ -78,10 +77,6 @@ def figures_of(found, words):
         loss["sse"] and 100 * loss["sse"] / loss["sst"],
     ]
     totals += [own["information_loss"] for own in compared]
-    for key, factor in (("mean_change", 1), ("il1s", math.sqrt(2)), ("wasserstein", 1)):
-        yield "shift", row[key] and factor * abs(row[key])
-        total = overall.get(key) if key == "mean_change" else key in overall and 2 * overall[key] - age[key]
-        yield "shift", total and factor * total
     for formula, pattern, figure in IN_WORDS:
         for number in re.findall(pattern, words):
             if formula == "total":
@@ -100,7 +95,6 @@ def reconstructed(found, words, released):
         "deviation": lambda before: mean + math.sqrt(n * max(before**2 - sd**2, 0)),
         "ratio": lambda ratio: mean + sd * math.sqrt(n * max(ratio**-2 - 1, 0)),
         "mean": lambda before: mean + n * (before - mean),
-        "shift": lambda shift: mean + shift * n * sd / math.sqrt(1 - n * shift**2),
         "spread": lambda times: released.min() + times * (released.max() - released.min()),
     }
     values = []
@@ -228,11 +222,6 @@ def test_figures_of_other_attributes_and_counts_remain():
     assert set(alone["withheld"]) == {"attributes", "overall"}
     assert alone["report"]["loss"]["attributes"]["income"] is None
     assert alone["withheld"]["overall"] in document(alone)
-    # Of few records a quantile is the value of one.
-    found, words = said_by(release_of(people(0, n=150, spread=0.2)))
-    assert set(found["withheld"]) == {"quantiles"}
-    assert found["withheld"]["quantiles"] in words
-    assert all(row["quantile_change"] is None for row in found["assessment"]["attributes"])
 
 
 def test_of_categories_and_ranges_no_loss_is_left_from_which_the_range_follows():

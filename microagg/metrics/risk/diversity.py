@@ -1,4 +1,4 @@
-"""Diversity of a confidential attribute in each equivalence class: distinct, entropy and recursive l, t-closeness."""
+"""Diversity of a confidential attribute in each equivalence class: distinct and entropy l, α, t-closeness."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg.columns.recodes import check_meant, meant
@@ -17,7 +17,6 @@ from microagg.partition import canonical_labels
 from microagg.validation import (
     FloatArray,
     IntArray,
-    check_whole,
 )
 
 
@@ -27,8 +26,6 @@ class Homogeneity:
 
     - ``sizes``: the number of records of the group; ``distinct``: its number of distinct values.
     - ``entropies``: exp(−Σ p ln p) over the shares p of its values: the equivalent number of equally frequent values.
-    - ``ratios``: r₁ / (r_l + r_{l+1} + …), with r₁ ≥ r₂ ≥ … the frequencies of its values: it is recursively
-      (c, l)-diverse for each c above. Infinity if it has fewer than l values.
     - ``largest``: the share of its most frequent value.
     - ``distances``: the earth mover's distance, 0 to 1, of its values from those of all records.
     """
@@ -36,7 +33,6 @@ class Homogeneity:
     sizes: IntArray
     distinct: IntArray
     entropies: FloatArray
-    ratios: FloatArray
     largest: FloatArray
     distances: FloatArray
 
@@ -51,11 +47,6 @@ class Homogeneity:
         return float(self.entropies.min())
 
     @property
-    def recursive_c(self) -> float:
-        """The greatest of ``ratios``, the limit of c in recursive (c, l)-diversity (low is good)."""
-        return float(self.ratios.max())
-
-    @property
     def alpha(self) -> float:
         """The largest share of a value in a group, α of (α, k)-anonymity. Above 0, at most 1, low is good."""
         return float(self.largest.max())
@@ -68,30 +59,15 @@ class Homogeneity:
     @property
     def homogeneous(self) -> float:
         """The share of the records in groups with only one value, from 0 to 1 (low is good)."""
-        return self._share(self.distinct == 1)
-
-    def above(self, alpha: float) -> float:
-        """Share of the records in groups where one value has a share of more than ``alpha``, both 0 to 1.
-
-        Raises
-        ------
-        ParameterError
-            If ``alpha`` is not from 0 to 1.
-        """
-        if not 0.0 <= alpha <= 1.0:
-            raise ParameterError(f"alpha must be from 0 to 1, not {alpha!r}.")
-        return self._share(self.largest > alpha)
-
-    def _share(self, groups: NDArray[np.bool_]) -> float:
-        return float(self.sizes[groups].sum() / self.sizes.sum())
+        return float(self.sizes[self.distinct == 1].sum() / self.sizes.sum())
 
 
 def homogeneity(
-    confidential: ArrayLike | pd.Series[Any], labels: ArrayLike, *, ordered: bool | None = None, recursive_l: int = 2
+    confidential: ArrayLike | pd.Series[Any], labels: ArrayLike, *, ordered: bool | None = None
 ) -> Homogeneity:
     """Similarity of the confidential values within groups: the knowledge gained by identifying a group.
 
-    - Distinct, entropy and recursive (c, l)-diversity: Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam 2007,
+    - Distinct and entropy l-diversity: Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam 2007,
       Section 4.
     - t-closeness: Li, Li & Venkatasubramanian 2007, Section 4. The distance of ordered values, the i-th and j-th of m
       distinct ones, is |i − j| / (m − 1); the distance of other values is 1.
@@ -107,27 +83,22 @@ def homogeneity(
     ordered : bool, optional
         Whether values have an order for t-closeness. By default numbers, dates and values of an ordered
         ``pandas.Categorical`` have.
-    recursive_l : int
-        l of recursive (c, l)-diversity; 2 or more.
 
     Raises
     ------
     DataError
         If a value is missing, or a word for that, or there is not one for each label.
     ParameterError
-        If ``ordered`` is true for values without an order, or ``recursive_l`` is less than 2.
+        If ``ordered`` is true for values without an order.
     """
-    least_rank = check_whole("recursive_l", recursive_l, 2)
     groups = canonical_labels(labels)
     codes, has_order = encode_values(confidential, len(groups), ordered)
     if codes.min(initial=0) < 0:
         check_meant(pd.Series(confidential, name=getattr(confidential, "name", None) or "confidential"), codes < 0)
-    return measure_codes(groups, codes, np.bincount(codes) / len(codes), has_order, least_rank)
+    return measure_codes(groups, codes, np.bincount(codes) / len(codes), has_order)
 
 
-def measure_codes(
-    groups: IntArray, codes: IntArray, shares: FloatArray, ordered: bool, recursive_l: int = 2
-) -> Homogeneity:
+def measure_codes(groups: IntArray, codes: IntArray, shares: FloatArray, ordered: bool) -> Homogeneity:
     """Like :func:`homogeneity`, but for records that may be a part of all.
 
     ``groups``, shape (n,), are 0 to g - 1, ``codes``, shape (n,), the codes of the records' values, in their order if
@@ -139,7 +110,6 @@ def measure_codes(
         sizes=pairs.sizes,
         distinct=np.diff(pairs.starts, append=len(pairs.counts)),
         entropies=np.exp(np.add.reduceat(-pairs.shares * np.log(pairs.shares), pairs.starts)),
-        ratios=_ratios(pairs, recursive_l),
         largest=np.maximum.reduceat(pairs.shares, pairs.starts),
         # Rounding must not exceed the bounds.
         distances=np.clip(distances(pairs, shares), 0.0, 1.0),
@@ -193,16 +163,6 @@ def _pairs(groups: IntArray, codes: IntArray, n_values: int) -> _Pairs:
     sizes = np.bincount(groups)
     starts = np.flatnonzero(np.diff(groups_of_pairs, prepend=-1))
     return _Pairs(groups_of_pairs, values, counts, counts / sizes[groups_of_pairs], starts, sizes)
-
-
-def _ratios(pairs: _Pairs, first: int) -> FloatArray:
-    """Frequency of each group's most frequent value over that of its ``first``-th and all rarer ones."""
-    order = np.lexsort((-pairs.counts, pairs.groups))
-    descending = pairs.counts[order]
-    rank = np.arange(len(order)) - pairs.starts[pairs.groups]  # groups have the same length in both orders
-    rarer = np.add.reduceat(np.where(rank >= first - 1, descending, 0), pairs.starts).astype(np.float64)
-    commonest = descending[pairs.starts].astype(np.float64)
-    return np.divide(commonest, rarer, out=np.full(len(rarer), np.inf), where=rarer > 0.0)
 
 
 def _equal_distances(pairs: _Pairs, overall: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from pandas.api.types import infer_dtype, is_float_dtype, is_object_dtype
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.frames import as_pandas
-from microagg.validation import IntArray, check_columns, check_k
+from microagg.validation import IntArray, check_columns
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -106,10 +106,6 @@ class Uniqueness:
     n_unique: int
     sizes: IntArray
 
-    def below(self, k: int) -> int:
-        """Number of records in classes of fewer than ``k``, a whole number of at least 1."""
-        return int(self.sizes[self.sizes < check_k(k)].sum())
-
     @property
     def share(self) -> float:
         """The share of unique records, from 0 to 1 (low is good)."""
@@ -119,11 +115,6 @@ class Uniqueness:
     def max_reidentification(self) -> float:
         """1 / (size of the smallest class), see :func:`max_reidentification`. The prosecutor's risk of ARX."""
         return max_reidentification(self.sizes.min())
-
-    @property
-    def mean_reidentification(self) -> float:
-        """The mean over the records of 1 / (size of the class). The marketer's risk of ARX (Dankar & El Emam)."""
-        return self.n_classes / self.n_records
 
 
 def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
@@ -148,25 +139,8 @@ def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
     ParameterError
         If no column is named.
     """
-    return _uniqueness_of(record_classes(frame, columns))
-
-
-def uniqueness_with_each(
-    frame: IntoDataFrame, columns: Sequence[Hashable], others: Iterable[Hashable]
-) -> dict[Hashable, Uniqueness]:
-    """Uniqueness for an intruder who also knows one more column, for each of ``others`` in order.
-
-    Parameters
-    ----------
-    frame, columns
-        As for :func:`uniqueness`, also for errors.
-    others : iterable of column names
-        The further columns.
-    """
-    others, frame = list(others), as_pandas(frame)
-    classes = record_classes(frame, columns)
-    check_columns(frame, others)
-    return {name: _uniqueness_of(combined(classes, coded(frame[name]))) for name in others}
+    sizes = np.bincount(record_classes(frame, columns))
+    return Uniqueness(int(sizes.sum()), len(sizes), int(np.count_nonzero(sizes == 1)), sizes)
 
 
 def record_classes(frame: IntoDataFrame, columns: Sequence[Hashable]) -> IntArray:
@@ -179,8 +153,3 @@ def record_classes(frame: IntoDataFrame, columns: Sequence[Hashable]) -> IntArra
     if len(frame) == 0:
         raise DataError("the data have no records: give at least one.")
     return numbered(frame, names)
-
-
-def _uniqueness_of(classes: IntArray) -> Uniqueness:
-    sizes = np.bincount(classes)
-    return Uniqueness(len(classes), len(sizes), int(np.count_nonzero(sizes == 1)), sizes)

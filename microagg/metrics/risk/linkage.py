@@ -1,90 +1,26 @@
 """Record linkage: the share of original records whose nearest released record is their match.
 
-A compiled search, in a k-d tree or among all records, only has to decide whether any record is nearer than the match,
-so it ends at the first nearer one.
+A compiled search among all distinct released rows only has to decide whether any is nearer than the match, so it ends
+at the first nearer one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from numba import njit
 from numpy.typing import ArrayLike
 
-from microagg.errors import ParameterError
 from microagg.kernels import running
-from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, NO_INDEX, Tree, make_tree
-from microagg.kernels.neighbors.tree_queries import (
-    NeighborQuery,
-    distances_to_boxes,
-    make_query,
-    measure_leaf,
-    put_better,
-    uppermost,
-)
-from microagg.metrics.risk.equivalence_classes import combined
 from microagg.progress import checkpoint
-from microagg.validation import FloatArray, IntArray, check_choice, check_pair, check_whole, is_whole
+from microagg.validation import FloatArray, IntArray, check_pair, check_whole
 
-
-def check_attributes(attributes: Sequence[int], d: int) -> list[int]:
-    """Check positions of some of ``d`` attributes, or raise :class:`ParameterError`."""
-    positions = list(attributes)
-    if not positions:
-        raise ParameterError("attributes is empty: name at least one that the intruder knows.")
-    for position in positions:
-        if not is_whole(position) or not 0 <= position < d:
-            raise ParameterError(f"attributes must be whole numbers from 0 to {d - 1}, not {position!r}.")
-    if len(set(positions)) < len(positions):
-        raise ParameterError("attributes must not name one twice: it would count twice in the distances.")
-    return [int(position) for position in positions]
-
-
-# --- compiled searches ------------------------------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def count_as_near(
-    tree: Tree, sizes: IntArray, points: FloatArray, lower: FloatArray, upper: FloatArray, counts: IntArray
-) -> None:
-    """Write to ``counts``, shape (q,), the number of released records as near as a point's match. 0 if any is nearer.
-
-    ``tree`` has the m distinct released rows, with the numbers of records ``sizes``, shape (m,); ``points`` have shape
-    (q, d). A row is as near if its squared distance is between ``lower`` and ``upper``, both of shape (q,).
-    """
-    query = make_query(1)
-    for i in range(len(points)):
-        counts[i] = _count_as_near(tree, sizes, points[i], lower[i], upper[i], query)
-
-
-@njit(cache=True, nogil=True)
-def _count_as_near(
-    tree: Tree, sizes: IntArray, point: FloatArray, lower: float, upper: float, query: NeighborQuery
-) -> int:
-    count, leaves, no_index = 0, len(tree.coordinates), int(NO_INDEX)
-    first = uppermost(leaves)
-    distances_to_boxes(tree.boxes, first >> LEVELS, point, query.gaps[0])
-    top = put_better(tree, first, first, upper, no_index, 0, query)
-    while top > 0:
-        top -= 1
-        node = query.nodes[top]
-        if node < leaves:
-            distances_to_boxes(tree.boxes, node, point, query.gaps[0])
-            top = put_better(tree, node << LEVELS, FAN, upper, no_index, top, query)
-            continue
-        measure_leaf(tree, node, point, query.distances)
-        start = tree.ends[node, 0]
-        for i in range(tree.left[node]):
-            if query.distances[i] < lower:
-                return 0
-            if query.distances[i] <= upper:
-                count += sizes[tree.records[start + i]]
-    return count
+# --- compiled search -------------------------------------------------------------------------------------------------
 
 
 class Attributes(NamedTuple):
@@ -188,18 +124,12 @@ def _squared(attributes: Attributes, mix: Mix, record: int, row: int, upper: flo
 
 # --- the measure ------------------------------------------------------------------------------------------------------
 
-#: Kinds of distances; see :func:`record_linkage`.
-DISTANCES = ("euclidean", "mahalanobis")
-
 #: Distances with a smaller relative difference are equal.
 EQUAL = 1e-9
 
 #: The maximum error of a released value in units of the last place of its attribute's largest value: a mean is
 #: rounded a few times.
 UNITS = 16
-
-# Directions with less than this fraction of the largest variance have only variance by rounding.
-_NO_VARIANCE = 1e-10
 
 # The number of records per thread between two checkpoints: they take some tenths of a second if each is compared with
 # all released ones, within these limits.
@@ -222,15 +152,7 @@ class Linkage:
     rows: IntArray
 
 
-def record_linkage(
-    X: ArrayLike,
-    released: ArrayLike,
-    *,
-    distance: str = "euclidean",
-    attributes: Sequence[int] | None = None,
-    sample: int | None = None,
-    random_state: int = 0,
-) -> Linkage:
+def record_linkage(X: ArrayLike, released: ArrayLike, *, sample: int | None = None, random_state: int = 0) -> Linkage:
     """Share of records, 0 to 1 (lower is better), whose nearest released record is their match.
 
     Distance-based record linkage (Pagliuca & Seri 1999; Domingo-Ferrer & Torra 2001): an intruder knows the original
@@ -245,11 +167,6 @@ def record_linkage(
     X, released : arrays, shape (n, d)
         The originals and the release, record i of the one being record i of the other. Distances depend on the units:
         scale both alike first, such as by the standard deviations of X.
-    distance : {"euclidean", "mahalanobis"}
-        "mahalanobis" takes the covariance of X into account, so that units do not matter; directions in which X does
-        not vary are left out, as by a pseudo-inverse (after Torra, Abowd & Domingo-Ferrer 2006).
-    attributes : sequence of int, optional
-        The positions of the known attributes; default: all.
     sample : int, optional
         The number of records, drawn without replacement, that are looked up among *all* released ones: the share is
         then an unbiased estimate. Default: all.
@@ -264,24 +181,30 @@ def record_linkage(
         If another parameter is out of its bounds.
     """
     original, masked = check_pair(X, released)
-    check_choice("distance", distance, DISTANCES)
-    if attributes is not None:
-        positions = check_attributes(attributes, original.shape[1])
-        original, masked = original[:, positions], masked[:, positions]
     rows = draw_records(len(original), sample, random_state)
-    space = _space(original, masked, whiten=distance == "mahalanobis")
-    probability = _probabilities(space, rows)
+    distinct, row_of, sizes = np.unique(masked, axis=0, return_inverse=True, return_counts=True)
+    (n, d), m = original.shape, len(distinct)
+    no_codes = np.empty(0, dtype=np.int64)
+    attributes = Attributes(
+        numbers=np.ascontiguousarray(original),
+        low=distinct,
+        high=distinct,
+        originals=no_codes.reshape(0, 0),
+        released=no_codes.reshape(0, 0),
+        starts=no_codes,
+        widths=no_codes,
+        places=np.empty(0, dtype=np.uint16),
+        row_of=row_of.reshape(-1),
+        sizes=sizes,
+        first=np.zeros(n, dtype=np.int64),
+        last=np.full(n, m),
+    )
+    largest = np.maximum(np.abs(original).max(axis=0), np.abs(masked).max(axis=0))
+    noise = UNITS * np.finfo(np.float64).eps * float(np.linalg.norm(largest))
+    mix = Mix(1.0, 0.0, np.empty((0, 0)))
+    look_up = partial(count_as_near_of_all, attributes, mix, mix, EQUAL, noise)
+    probability = look_up_records(rows, m * d, look_up)[0]
     return Linkage(float(probability.mean()), probability, len(rows), rows)
-
-
-class _Space(NamedTuple):
-    """Points with Euclidean distances."""
-
-    points: FloatArray  # shape (n, r): the originals
-    distinct: FloatArray  # shape (m, r): the distinct released rows
-    row_of: IntArray  # shape (n,): the distinct row of each record
-    sizes: IntArray  # shape (m,): the number of records with each row
-    noise: float  # the maximum effect of rounding on a distance
 
 
 def draw_records(n: int, sample: int | None, random_state: int) -> IntArray:
@@ -294,67 +217,18 @@ def draw_records(n: int, sample: int | None, random_state: int) -> IntArray:
     return np.sort(np.random.default_rng(random_state).choice(n, size=sample, replace=False))
 
 
-def _space(original: FloatArray, masked: FloatArray, *, whiten: bool) -> _Space:
-    row_of = combined(*(pd.factorize(column)[0] for column in masked.T))
-    sizes = np.bincount(row_of)
-    first = np.empty(len(sizes), dtype=np.int64)
-    first[row_of[::-1]] = np.arange(len(row_of))[::-1]
-    center = original.mean(axis=0)
-    points, distinct = original - center, masked[first] - center
-    noise = UNITS * np.finfo(np.float64).eps * np.maximum(np.abs(original).max(axis=0), np.abs(masked).max(axis=0))
-    if whiten:
-        weights = _whitening(points, noise)
-        points, distinct, noise = points @ weights, distinct @ weights, noise @ np.abs(weights)
-    return _Space(points, distinct, row_of, sizes, float(np.linalg.norm(noise)))
+def look_up_records(rows: IntArray, terms: int, look_up: Callable[[IntArray, IntArray], None]) -> FloatArray:
+    """Probability of each of the records ``rows`` to be linked correctly, on all threads, shape (2, len(rows)).
 
-
-def _whitening(centered: FloatArray, noise: FloatArray) -> FloatArray:
-    """W, shape (d, d), with W Wᵀ the pseudo-inverse of the covariance of attributes in units of their own.
-
-    It rotates attributes as little as possible: the tree divides along attributes, and groups often do. Attributes that
-    vary by no more than their ``noise``, shape (d,), are constant.
+    ``look_up(rows, counts)`` writes what :func:`count_as_near_of_all` counts; a record takes at most ``terms`` terms of
+    distances.
     """
-    deviations = np.sqrt(np.mean(np.square(centered), axis=0))
-    units = np.divide(1.0, deviations, out=np.zeros(len(deviations)), where=deviations > noise)
-    standardized = centered * units
-    variances, directions = np.linalg.eigh(standardized.T @ standardized / len(centered))
-    varying = variances > _NO_VARIANCE * max(float(variances[-1]), 0.0)
-    scaled = directions[:, varying] / np.sqrt(variances[varying])
-    return np.asarray(units[:, np.newaxis] * (scaled @ directions[:, varying].T))
-
-
-def _probabilities(space: _Space, rows: IntArray) -> FloatArray:
-    """Probability of each of the records ``rows`` to be linked correctly."""
-    tree = make_tree(np.ascontiguousarray(space.distinct.T), space.distinct.mean(axis=0), running.THREADS)
-    # Records with neighboring matches in the tree are looked up one after the other: they visit the same nodes.
-    order = np.argsort(tree.slots[space.row_of[rows]], kind="stable")
-    probability = np.empty(len(rows))
-
-    def look_up(rows: IntArray, counts: IntArray) -> None:
-        points = space.points[rows]
-        distances = np.sqrt(np.square(points - space.distinct[space.row_of[rows]]).sum(axis=1))
-        slack = EQUAL * distances + space.noise
-        lower, upper = np.square(np.maximum(distances - slack, 0.0)), np.square(distances + slack)
-        count_as_near(tree, space.sizes, points, lower, upper, counts)
-
-    probability[order] = look_up_records(rows[order], space.distinct.size, look_up)
-    return probability
-
-
-def look_up_records(
-    rows: IntArray, terms: int, look_up: Callable[[IntArray, IntArray], None], ways: tuple[int, ...] = ()
-) -> FloatArray:
-    """Probability of each of the records ``rows`` to be linked correctly, on all threads.
-
-    ``look_up(rows, counts)`` writes the number of released records as near as a record's match, 0 if any is nearer; a
-    record takes at most ``terms`` terms of distances. The shapes of ``counts`` and of the result begin with ``ways``.
-    """
-    counts = np.empty((*ways, len(rows)), dtype=np.int64)
+    counts = np.empty((2, len(rows)), dtype=np.int64)
     with ThreadPoolExecutor(running.THREADS) as executor:
         min_records, max_records = _RECORDS_AT_A_TIME
         stretch = min(max(min_records, _TERMS_AT_A_TIME // max(terms, 1)), max_records) * running.THREADS
         for start in range(0, len(rows), stretch):
             checkpoint("linking records", start / len(rows))
             stop = min(start + stretch, len(rows))
-            running.in_parts(executor, lambda a, b: look_up(rows[a:b], counts[..., a:b]), start, stop, running.THREADS)
+            running.in_parts(executor, lambda a, b: look_up(rows[a:b], counts[:, a:b]), start, stop, running.THREADS)
     return np.where(counts > 0, 1.0 / np.maximum(counts, 1), 0.0)

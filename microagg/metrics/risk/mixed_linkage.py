@@ -11,11 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from microagg.columns.dates import holds_dates
 from microagg.columns.records import Attribute
-from microagg.columns.taxonomy import category
 from microagg.metrics.risk.equivalence_classes import combined, numbered
 from microagg.metrics.risk.linkage import (
     EQUAL,
@@ -26,7 +23,6 @@ from microagg.metrics.risk.linkage import (
     count_as_near_of_all,
     draw_records,
     look_up_records,
-    record_linkage,
 )
 from microagg.metrics.utility.columns import pair_categories, released_ends
 from microagg.validation import FloatArray, IntArray
@@ -112,27 +108,16 @@ class Known:
         """The number of records."""
         return len(self._strata)
 
-    def linkage_by_one(self, *, sample: int | None = None) -> tuple[Hashable, Linkage]:
-        """The single attribute with the most linked records, the first of ties, and its :meth:`linkage`."""
-        linkages = [(name, self.linkage([j], sample=sample)) for j, name in enumerate(self.names)]
-        return max(linkages, key=lambda pair: pair[1].share)
-
-    def linkage(self, positions: Sequence[int] | None = None, *, sample: int | None = None) -> Linkage:
-        """Linkage by an intruder who knows the attributes at ``positions``, by default all.
+    def linkage(self, *, sample: int | None = None) -> Linkage:
+        """Linkage by an intruder who knows all attributes.
 
         The definition and precision are those of :func:`record_linkage`. At most ``sample`` records are looked up,
         drawn at random; with very many distinct released rows fewer, but at least 1,000.
         """
-        columns = [self._columns[j] for j in (range(len(self._columns)) if positions is None else positions)]
+        columns = self._columns
         numbers = [each for each in columns if isinstance(each, _Numbers) and each.unit > 0.0]
         categories = [each for each in columns if isinstance(each, _Categories)]
         ends = [(each.low,) if each.low is each.high else (each.low, each.high) for each in numbers]
-        exact = all(each.precision == np.finfo(np.float64).eps for each in numbers)
-        if exact and numbers and not categories and all(len(pair) == 1 for pair in ends) and not self._strata.any():
-            # The k-d tree gives the same result faster.
-            original = np.column_stack([each.original / each.unit for each in numbers])
-            released = np.column_stack([each.low / each.unit for each in numbers])
-            return record_linkage(original, released, sample=sample)
         codes = [pd.factorize(values)[0] for values in chain(*ends)] + [each.released for each in categories]
         row_of, first = _distinct(self._strata, codes)
         attributes, noise = _attributes(numbers, categories, row_of, first, self._strata)
@@ -143,23 +128,9 @@ class Known:
         results: list[FloatArray] = []
         for mix in (by_range, by_middle) if any(map(_is_wide, columns)) else (by_range,):
             look_up = partial(count_as_near_of_all, attributes, mix, by_middle, EQUAL, noise)
-            results += list(look_up_records(rows, len(first) * max(len(columns), 1), look_up, (2,)))
+            results += list(look_up_records(rows, len(first) * max(len(columns), 1), look_up))
         probability = max(results, key=np.mean)
         return Linkage(float(probability.mean()), probability, len(rows), rows)
-
-
-def infer_attributes(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Attribute, ...]:
-    """Attributes of originals by the types of their columns: numeric, ordinal or nominal."""
-    attributes = []
-    for name in names:
-        dtype = frame[name].dtype
-        if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
-            attributes.append(Attribute(name, "ordinal", tuple(dict.fromkeys(map(category, dtype.categories)))))
-        elif holds_dates(frame[name]) or (is_numeric_dtype(dtype) and not is_bool_dtype(dtype)):
-            attributes.append(Attribute(name))
-        else:
-            attributes.append(Attribute(name, "nominal"))
-    return tuple(attributes)
 
 
 def _column(before: pd.Series[Any], after: pd.Series[Any], attribute: Attribute) -> _Numbers | _Categories:

@@ -1,4 +1,4 @@
-"""Probability that an intruder re-identifies a record, a household, or anyone in the population of a sample.
+"""Probability that an intruder re-identifies a household, or a record of a sample with weights.
 
 Equivalence classes, from which these follow, stand in :mod:`microagg.metrics.risk.equivalence_classes`.
 """
@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError
 from microagg.metrics.risk.equivalence_classes import record_classes
-from microagg.validation import FloatArray, IntArray, check_choice, is_real
+from microagg.validation import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -59,42 +58,10 @@ def household_risk(classes: IntArray, households: IntArray) -> FloatArray:
     return 1.0 - unpicked
 
 
-# --- the file as a sample of a population -----------------------------------------------------------------------------
-
-#: The estimators of :func:`population_uniques`.
-ESTIMATORS = ("auto", "pitman", "zayatz")
-
-#: The largest sampling fraction for which "auto" is Pitman's estimator; above, it is Zayatz's.
-SMALL_FRACTION = 0.1
-
 # For classes of at least this size, this number of terms of the hypergeometric series is exact; scipy's function
 # fails for some of about 100.
 _SERIES_FROM = 20
 _TERMS = 100
-
-
-@dataclass(frozen=True)
-class PopulationUniques:
-    """Number of records that are unique in the population, estimated from a sample.
-
-    Attributes
-    ----------
-    estimator : {"pitman", "zayatz", "count"}
-        "count" if the sample is the whole population.
-    n_population : int
-        The number of records of the population: that of the sample divided by the sampling fraction.
-    count, share : float
-        The number and share, from 0 to 1, of unique records; low is good. In a random sample the share is also the
-        share of sampled records that are unique in the population.
-    among_uniques : float
-        The probability that a sample-unique record is unique in the population; 0 without any.
-    """
-
-    estimator: str
-    n_population: int
-    count: float
-    share: float
-    among_uniques: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,57 +75,6 @@ class IndividualRisk:
     risk: FloatArray
     expected: float
     share: float
-
-
-def population_uniques(sizes: ArrayLike, sampling_fraction: float, estimator: str = "auto") -> PopulationUniques:
-    """Number of records that are unique in the population of a simple random sample (lower is better).
-
-    Only these can be identified for certain; other sample-unique records have doubles outside the sample.
-
-    - "zayatz" assumes the sample's distribution of class sizes for the population, and computes by
-      Bayes' rule the probability that a class of one was sampled from a class of one (Zayatz 1991).
-    - "pitman" fits Pitman's sampling formula to the sizes by maximum likelihood, 0 < α < 1, and returns the expected
-      number of classes of one among the records of the population (Hoshino 2001).
-    - "auto" is Pitman's up to a sampling fraction of 0.1 and Zayatz's above, which is the rule of Dankar, El Emam,
-      Neisa & Roffey 2012 without their third estimator, the slide negative binomial: above 0.1 they, and ARX, take the
-      lower of that and Zayatz's.
-
-    ARX offers both. Both are zero if no record is unique in the sample, and wrong by a factor if the population differs
-    from their model: they estimate orders of magnitude.
-
-    Parameters
-    ----------
-    sizes : array of int, shape (n_classes,)
-        The class sizes of the sample: :attr:`Uniqueness.sizes`.
-    sampling_fraction : float
-        The share of the population in the sample, above 0 and at most 1.
-    estimator : {"auto", "pitman", "zayatz"}
-
-    Raises
-    ------
-    DataError
-        If the sizes are not whole numbers of at least 1.
-    ParameterError
-        If another parameter is out of its bounds.
-    """
-    counts = _sizes(sizes)
-    check_choice("estimator", estimator, ESTIMATORS)
-    if not is_real(sampling_fraction) or not isfinite(sampling_fraction) or not 0.0 < sampling_fraction <= 1.0:
-        raise ParameterError(f"sampling_fraction must be a number above 0 and at most 1, not {sampling_fraction!r}.")
-    fraction = float(sampling_fraction)
-    n, uniques = int(counts.sum()), int(np.count_nonzero(counts == 1))
-    population = round(n / fraction)
-    if estimator == "auto":
-        estimator = "pitman" if fraction <= SMALL_FRACTION else "zayatz"
-    if population == n:
-        estimator, count = "count", float(uniques)
-    elif uniques in (0, n):
-        # Both models have only classes of the sample.
-        count = float(population if uniques else 0)
-    else:
-        count = (_pitman if estimator == "pitman" else _zayatz)(counts, population)
-    share = count / population
-    return PopulationUniques(estimator, population, count, share, min(share * n / uniques, 1.0) if uniques else 0.0)
 
 
 def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: ArrayLike) -> IndividualRisk:
@@ -194,13 +110,6 @@ def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: 
     return IndividualRisk(risk, float(risk.sum()), float(risk.mean()))
 
 
-def _sizes(sizes: ArrayLike) -> IntArray:
-    array = np.asarray(sizes)
-    if array.ndim != 1 or array.size == 0 or not np.issubdtype(array.dtype, np.integer) or array.min() < 1:
-        raise DataError("sizes must be whole numbers of at least 1, one for each class: those of risk.uniqueness(…).")
-    return array.astype(np.int64, copy=False)
-
-
 def _weights(weights: ArrayLike, n: int) -> FloatArray:
     try:
         array = np.asarray(weights, dtype=np.float64)
@@ -231,50 +140,3 @@ def _hypergeometric(f: FloatArray, z: FloatArray) -> FloatArray:
         term *= (i + 1.0) * z[large] / (f[large] + 1.0 + i)
     values[large] = total
     return values
-
-
-def _zayatz(sizes: IntArray, population: int) -> float:
-    """Number of population uniques if the sizes of classes have the sample's distribution."""
-    n = int(sizes.sum())
-    distinct, frequencies = np.unique(sizes, return_counts=True)
-    # The probability that exactly one of j records is in the sample; 0 if there must be more.
-    sampled = np.zeros(len(distinct))
-    possible = distinct - 1 <= population - n
-    j = distinct[possible]
-    sampled[possible] = np.exp(np.log(j) + _log_binomial(population - j, n - 1) - _log_binomial(population, n))
-    expected = frequencies * sampled
-    uniques = int(frequencies[0])
-    return float(uniques * expected[0] / expected.sum() * population / n)
-
-
-def _log_binomial(n: Any, k: Any) -> Any:
-    from scipy.special import gammaln
-
-    return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
-
-
-def _pitman(sizes: IntArray, population: int) -> float:
-    """Expected number of classes of one, by maximum likelihood of θ and α, 0 < α < 1 and θ > −α."""
-    from scipy.optimize import minimize
-    from scipy.special import expit, gammaln, logit
-
-    n, u = int(sizes.sum()), len(sizes)
-    distinct, frequencies = np.unique(sizes, return_counts=True)
-    steps = np.arange(1, u)
-
-    def surprise(parameters: FloatArray) -> float:
-        alpha = expit(parameters[0])
-        theta = np.exp(parameters[1]) - alpha
-        founded = np.log(theta + steps * alpha).sum()
-        joined = (frequencies * (gammaln(distinct - alpha) - gammaln(1.0 - alpha))).sum()
-        return float((gammaln(theta + n) - gammaln(theta + 1.0) - founded - joined) / n)
-
-    # α starts as the share of classes with one record, its limit in large samples.
-    start = np.array([logit(np.clip(frequencies[distinct == 1].sum() / u, 0.01, 0.99)), 0.0])
-    optimum = minimize(surprise, start, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-14, "maxiter": 2000})
-    alpha = float(expit(optimum.x[0]))
-    theta = float(np.exp(optimum.x[1])) - alpha
-    # The probability that no other record joins the first one, times the population.
-    probability = gammaln(theta + alpha + population - 1) - gammaln(theta + alpha)
-    probability += gammaln(theta + 1) - gammaln(theta + population)
-    return float(min(population * np.exp(probability), population))

@@ -1,5 +1,4 @@
-from .columns import BINS as BINS, Distances as Distances, hellinger as hellinger, wasserstein as wasserstein
-from .correlations import IL1s as IL1s, LEVELS as LEVELS, Moments as Moments, il1s as il1s, moments as moments
+from .columns import BINS as BINS, Distances as Distances, hellinger as hellinger
 from .measures import MEASURES as MEASURES
 from .models import (
     Prediction as Prediction,

@@ -1,7 +1,4 @@
-"""Columns before and after as numbers or categories, and the distances of their distributions.
-
-Distances compare distributions, not records.
-"""
+"""Columns before and after as numbers or categories, and the Hellinger distances of their distributions."""
 
 from __future__ import annotations
 
@@ -19,7 +16,6 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_float_dtype, is
 from microagg.columns import dates
 from microagg.columns.taxonomy import category
 from microagg.errors import DataError
-from microagg.metrics.utility.correlations import Pair
 from microagg.tables.frames import as_pandas, is_table
 from microagg.validation import (
     FloatArray,
@@ -56,10 +52,6 @@ class Column:
     def numeric(self) -> bool:
         """Whether it holds numbers."""
         return not self.categories
-
-    def shares(self) -> tuple[FloatArray, FloatArray]:
-        """Share of the records with each category, before and after."""
-        return shares(self.before.astype(np.int64), self.after.astype(np.int64), len(self.categories))
 
 
 def shares(before: IntArray, after: IntArray, many: int) -> tuple[FloatArray, FloatArray]:
@@ -202,7 +194,7 @@ BINS = 20
 
 @dataclass(frozen=True, eq=False)
 class Distances:
-    """Results of :func:`hellinger` and :func:`wasserstein`.
+    """Results of :func:`hellinger`.
 
     ``attributes``, shape (d,), are the distances of the attributes ``names``, which are numbers for an array; ``value``
     is their mean without attributes that have the same single value before and after.
@@ -240,76 +232,26 @@ def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
     Gomatam, Karr & Sanil (2005), Data swapping as a decision problem, Journal of Official Statistics 21.
     """
     at_most = check_whole("bins", bins, 2)
-    return _distances(pair_columns(before, after), lambda column: _hellinger(column, at_most))
-
-
-def wasserstein(before: Table, after: Table) -> Distances:
-    """Mean distance that values must move to turn one distribution into the other, in sd (low is good).
-
-    W = ∫ |F − G| dx / s, where F and G are the distribution functions before and after and s the standard deviation of
-    the original attribute, of the population: 0 if they are equal, without an upper bound. For categories it is the
-    total variation ½ Σ |p − q|, 0 to 1. An attribute's W is at most its mean absolute change in standard deviations,
-    which is √2 times its IL1s.
-
-    Parameters
-    ----------
-    before, after
-        As in :func:`hellinger`.
-
-    Raises
-    ------
-    DataError
-        As :func:`pair_columns`; and if a column of numbers holds one value only in the originals, and another one is
-        released.
-
-    References
-    ----------
-    Vallender (1974), Calculation of the Wasserstein distance between probability distributions on the line.
-    """
-    return _distances(pair_columns(before, after), _wasserstein)
-
-
-def _distances(columns: list[Column], distance: Callable[[Column], float | None]) -> Distances:
-    """Distances of ``columns``. ``distance`` is None for a column with one value throughout."""
-    distances = [distance(column) for column in columns]
-    defined = [value for value in distances if value is not None]
+    columns = pair_columns(before, after)
+    distances = [_hellinger(column, at_most) for column in columns]
+    defined = [distance for distance in distances if distance is not None]
     value = sum(defined) / len(defined) if defined else 0.0
     return Distances(value, tuple(column.name for column in columns), np.array([each or 0.0 for each in distances]))
 
 
 def _hellinger(column: Column, bins: int) -> float | None:
+    """Hellinger distance of a column. None if it has only one value, of numbers in the originals."""
     if column.numeric:
-        if (pair := _varying(column)) is None:
+        if column.before.min() == column.before.max():
             return None
-        old, new = pair.before[:, 0], pair.after[:, 0]
-        limits = bin_limits(old, bins)
-        bins_before, bins_after = (np.searchsorted(limits, values, side="right") for values in (old, new))
-        p, q = shares(bins_before, bins_after, len(limits) + 1)
+        limits = bin_limits(column.before, bins)
+        old, new = (np.searchsorted(limits, values, side="right") for values in (column.before, column.after))
+        p, q = shares(old, new, len(limits) + 1)
     elif len(column.categories) == 1:
         return None
     else:
-        p, q = column.shares()
+        p, q = shares(column.before.astype(np.int64), column.after.astype(np.int64), len(column.categories))
     return min(math.sqrt(0.5 * float(np.square(np.sqrt(p) - np.sqrt(q)).sum())), 1.0)
-
-
-def _wasserstein(column: Column) -> float | None:
-    if not column.numeric:
-        p, q = column.shares()
-        return 0.5 * float(np.abs(p - q).sum()) if len(column.categories) > 1 else None
-    if (pair := _varying(column)) is None:
-        return None
-    old, new = pair.before[:, 0], pair.after[:, 0]
-    if len(old) == len(new):
-        return float(np.abs(np.sort(old) - np.sort(new)).mean() / pair.sd[0])
-    from scipy.stats import wasserstein_distance
-
-    return float(wasserstein_distance(old, new) / pair.sd[0])
-
-
-def _varying(column: Column) -> Pair | None:
-    """Numbers of a column. None if it has only one value."""
-    pair = Pair.of(column.before, column.after, matched=False, names=[column.name])
-    return pair if pair.varies[0] else None
 
 
 def bin_limits(values: FloatArray, bins: int) -> FloatArray:

@@ -16,7 +16,6 @@ from microagg.algorithms.registry import algorithm
 from microagg.columns import dates
 from microagg.columns.numerals import COMMA, POINT
 from microagg.errors import DataError, ParameterError
-from microagg.metrics.utility import LEVELS
 from microagg.optimum.formatting import percent
 from microagg.release import recipe as recipes
 from microagg.release.assessment import Assessment, Figure, Released
@@ -275,13 +274,11 @@ def _finite(value: Any, digits: int) -> Any:
 # microagg.metrics.risk.dominated decides whose figures these are; which figures follow is decided here.
 
 # Of an attribute: sums over its records, and what is counted in its standard deviations.
-_OF_ATTRIBUTE = {"mean_before", "sd_before", "lost", "il1s", "mean_change", "sd_ratio", "quantile_change"}
-_OF_ATTRIBUTE |= {"wasserstein", "interval_disclosure"}
+_OF_ATTRIBUTE = {"mean_before", "sd_before", "lost", "sd_ratio", "interval_disclosure"}
 
 # Over all attributes: less those of the others, they are those of the dominated one.
-_OVERALL = {"sse", "sst", "information_loss", "total_information_loss", "lower_bound", "il1s", "mean_change"}
-_OVERALL |= {"variance_change", "quantile_change", "correlation_change", "correlation_pair", "eigenvalue_change"}
-_OVERALL |= {"wasserstein", "interval_disclosure_sd"}
+_OVERALL = {"sse", "sst", "information_loss", "total_information_loss", "lower_bound", "variance_change"}
+_OVERALL |= {"correlation_change", "correlation_pair", "interval_disclosure"}
 
 
 def _withhold(contents: dict[str, Any]) -> None:
@@ -294,11 +291,8 @@ def _withhold(contents: dict[str, Any]) -> None:
         predicted["formula"] = ""
         for finding in findings:
             finding["text"] = finding["text"].replace(formula, "")
-    if (n := report["n_records"]) * LEVELS[0] < 2.0:
-        everywhere, overall = {"quantile_change"}, {"quantile_change"}
-        says["quantiles"] = f"Changes of quantiles are withheld: of {n:,} records, one or two have the outermost ones."
     if dominated:
-        everywhere, overall = everywhere | {"correlation_change"}, overall | _OVERALL
+        everywhere, overall = {"correlation_change"}, _OVERALL
         says["attributes"] = (
             f"Mean, standard deviation and loss of {quoted(report['dominated'])}, and figures counted in them, are "
             "withheld: one or two records dominate them, and their values could be computed."

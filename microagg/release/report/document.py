@@ -37,8 +37,6 @@ _BETTER = {"low": "lower is better", "high": "higher is better"}
 _ATTRIBUTES = {
     "lost": ("Lost", "percent"),
     "sd_ratio": ("Standard deviation kept", "share"),
-    "mean_change": ("Mean moves by (sd)", "number"),
-    "quantile_change": ("A quantile moves by (sd)", "number"),
     "correlation_change": ("A correlation changes by", "number"),
     "hellinger": ("Hellinger distance", "number"),
     "interval_disclosure": ("Released near the original", "share"),

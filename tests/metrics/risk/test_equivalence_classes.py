@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.errors import DataError, ParameterError
-from microagg.metrics.risk import equivalence_classes, uniqueness, uniqueness_with_each
+from microagg.metrics.risk import equivalence_classes, uniqueness
 from microagg.metrics.risk.equivalence_classes import SmallClasses
 from tests.cases import for_each
 
@@ -65,7 +65,6 @@ TOWNS = pd.DataFrame(
         "town": ["a", "a", "a", "b", "b", None],
         "age": [30.0, 30.0, 40.0, 30.0, 30.0, np.nan],
         "sex": ["f", "m", "f", "f", "f", "f"],
-        "id": range(6),
     }
 )
 
@@ -74,32 +73,24 @@ def test_by_hand():
     found = uniqueness(TOWNS, ["town", "age"])
     assert (found.n_records, found.n_classes, found.n_unique) == (6, 4, 2)
     assert found.sizes.tolist() == [2, 1, 2, 1]
-    assert (found.below(1), found.below(2), found.below(3)) == (0, 2, 6)
     assert found.share == pytest.approx(1 / 3)
     assert found.max_reidentification == 1.0
-    assert found.mean_reidentification == pytest.approx((4 * 0.5 + 2) / 6)
     assert uniqueness(TOWNS, ["age"]).sizes.tolist() == [4, 1, 1]
     assert uniqueness(TOWNS, "sex").max_reidentification == 1.0
 
 
-def test_each_further_column_is_added_alone():
-    found = uniqueness_with_each(TOWNS, ["town", "age"], ["sex", "id"])
-    assert list(found) == ["sex", "id"]
-    assert found["sex"].sizes.tolist() == [1, 1, 1, 2, 1]
-    assert (found["sex"].n_unique, found["id"].n_unique) == (4, 6)
-    assert uniqueness_with_each(TOWNS, ["town"], []) == {}
-    for frame, columns, error, says in (
+@for_each(
+    ("frame", "columns", "error", "says"),
+    [
         (TOWNS, ["city"], DataError, "no column 'city'"),
         (TOWNS, [], ParameterError, "columns is empty"),
         (TOWNS.head(0), ["town"], DataError, "no records"),
         (np.eye(2), [0], DataError, "must be a DataFrame"),
-    ):
-        with pytest.raises(error, match=says):
-            uniqueness(frame, columns)
-    with pytest.raises(DataError, match="no column 'city'"):
-        uniqueness_with_each(TOWNS, ["town"], ["city"])
-    with pytest.raises(ParameterError, match="k must be at least 1"):
-        found["sex"].below(0)
+    ],
+)
+def test_what_cannot_be_counted_is_named(frame, columns, error, says):
+    with pytest.raises(error, match=says):
+        uniqueness(frame, columns)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab"), st.booleans()), min_size=1, max_size=40))
@@ -108,6 +99,4 @@ def test_it_is_what_plain_counting_of_rows_says(rows):
     sizes = Counter(rows)
     assert sorted(found.sizes) == sorted(sizes.values())
     assert found.n_unique == sum(size == 1 for size in sizes.values())
-    assert found.below(3) == sum(size for size in sizes.values() if size < 3)
     assert found.max_reidentification == 1 / min(sizes.values())
-    assert found.mean_reidentification == pytest.approx(np.mean([1 / sizes[row] for row in rows]))

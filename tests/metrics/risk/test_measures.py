@@ -12,7 +12,6 @@ from microagg.metrics.risk import (
     homogeneity,
     individual_risk,
     interval_disclosure,
-    population_uniques,
     record_linkage,
     uniqueness,
 )
@@ -27,17 +26,13 @@ def figures(X, released, labels, confidential):
     frame = pd.DataFrame({"group": labels})
     predicted = predicted_linkage(pd.DataFrame(X), pd.DataFrame({"pay": confidential}), np.asarray(labels))
     return {
-        "predicted_linkage": max((each.share for each in predicted), default=unique.mean_reidentification),
+        "predicted_linkage": max((each.share for each in predicted), default=unique.n_classes / unique.n_records),
         "record_linkage": record_linkage(X, released).share,
-        "record_linkage_mahalanobis": record_linkage(X, released, distance="mahalanobis").share,
-        "interval_disclosure": interval_disclosure(X, released, 0.1).share,
-        "interval_disclosure_sd": interval_disclosure(X, released, 0.05, by="sd").share,
+        "interval_disclosure": interval_disclosure(X, released, 0.05).mean(),
         "uniqueness": unique.share,
         "max_reidentification": unique.max_reidentification,
-        "mean_reidentification": unique.mean_reidentification,
-        **{key: getattr(alike, key) for key in ("homogeneous", "distinct_l", "entropy_l", "recursive_c", "alpha")},
+        **{key: getattr(alike, key) for key in ("homogeneous", "distinct_l", "alpha")},
         "t_closeness": alike.t_closeness,
-        "population_uniques": population_uniques(unique.sizes, 0.2).share,
         "individual_risk": individual_risk(frame, ["group"], np.full(len(labels), 5.0)).share,
     }
 

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from microagg import DataError, ParameterError
 from microagg.metrics import utility
+from microagg.metrics.utility import models
 from microagg.progress import Cancelled, watched
 from tests.cases import for_each
 
@@ -19,19 +20,13 @@ X = RNG.normal(size=(400, 2)) @ np.array([[1.0, 0.5], [0.0, 1.0]])
 RELEASED = X[X[:, 0].argsort()].reshape(50, 8, 2).mean(axis=1).repeat(8, axis=0)[X[:, 0].argsort().argsort()]
 
 
-@for_each(
-    ("before", "after", "in_a", "in_b"),
-    [((30, 10), (20, 20), 20 / 50, 20 / 30), ((60, 20), (5, 15), 5 / 65, 15 / 35)],
-)
-def test_of_categories_the_probability_is_the_share_of_released_records_in_each(before, after, in_a, in_b):
-    found = utility.propensity(*(pd.DataFrame({"town": ["a"] * a + ["b"] * b}) for a, b in (before, after)))
-    n, share = sum(before + after), sum(after) / sum(before + after)
-    squares = (before[0] + after[0]) * (in_a - share) ** 2 + (before[1] + after[1]) * (in_b - share) ** 2
-    assert found.pmse == pytest.approx(squares / n, rel=1e-4)
-    # Of tables of different length the most is less than a quarter.
-    assert found.share == pytest.approx(squares / n / (share * (1 - share)), rel=1e-4)
-    assert found.ratio == pytest.approx(squares / (share * (1 - share) ** 2), rel=1e-4)
-    assert (found.n, found.n_released, found.terms, found.products) == (sum(before), sum(after), 1, False)
+def test_of_categories_the_probability_is_the_share_of_released_records_in_each():
+    before, after = (pd.DataFrame({"town": ["a"] * a + ["b"] * b}) for a, b in ((30, 10), (20, 20)))
+    found = utility.propensity(before, after)
+    squares = 50 * (20 / 50 - 0.5) ** 2 + 30 * (20 / 30 - 0.5) ** 2
+    assert found.pmse == pytest.approx(squares / 80, rel=1e-4)
+    assert found.share == pytest.approx(squares / 80 / 0.25, rel=1e-4)
+    assert found.n == 40
 
 
 def test_the_model_is_that_of_newtons_method():
@@ -44,9 +39,7 @@ def test_the_model_is_that_of_newtons_method():
         p = 1 / (1 + np.exp(-A @ beta))
         beta += np.linalg.solve((A.T * (p * (1 - p))) @ A, A.T @ (y - p))
     found = utility.propensity(X, RELEASED)
-    assert (found.terms, found.products) == (5, True)
     assert found.pmse == pytest.approx(np.mean((p - 0.5) ** 2), rel=1e-3)
-    assert found.ratio == pytest.approx(found.pmse / (5 / 800 / 8))
 
 
 def test_it_is_0_of_equal_tables_and_a_quarter_of_those_that_share_nothing():
@@ -67,45 +60,29 @@ def test_neither_units_nor_an_offset_nor_a_constant_change_it():
     assert utility.propensity(np.hstack([X, same]), np.hstack([RELEASED, same])).pmse == value
 
 
-def test_of_more_records_a_sample_is_compared_and_said():
-    found = utility.propensity(X, RELEASED, sample=200, random_state=3)
-    assert (found.n, found.n_released) == (200, 200)
-    assert found == utility.propensity(X, RELEASED, sample=200, random_state=3)
-    assert found.pmse != utility.propensity(X, RELEASED, sample=200, random_state=4).pmse
+def test_of_more_records_a_sample_is_compared_and_said(monkeypatch):
+    monkeypatch.setattr(models, "SAMPLE_COMPARED", 200)
+    found = utility.propensity(X, RELEASED, random_state=3)
+    assert found.n == 200
+    assert found == utility.propensity(X, RELEASED, random_state=3)
+    assert found.pmse != utility.propensity(X, RELEASED, random_state=4).pmse
     # The same records of both: nothing can be told apart where nothing is changed.
-    assert utility.propensity(X, X, sample=200).pmse == pytest.approx(0.0, abs=1e-12)
-    uneven = utility.propensity(X, RELEASED[:300], sample=250)
-    assert (uneven.n, uneven.n_released) == (250, 250)
-
-
-def test_products_are_terms_of_few_attributes_only_and_squares_of_more_than_two_values():
-    wide = RNG.normal(size=(800, 11))
-    assert utility.propensity(wide, wide).terms == 22
-    assert utility.propensity(wide[:, :10], wide[:, :10]).terms == 65
-    assert utility.propensity(wide[:300, :10], wide[:300, :10]).terms == 20
-    parts = np.repeat([0.0, 1.0], [30, 70])
-    assert utility.propensity(parts, parts).terms == 1
-    towns = pd.DataFrame({"town": [f"t{i % 30}" for i in range(300)], "x": RNG.normal(size=300)})
-    assert utility.propensity(towns, towns).terms == 22
+    assert utility.propensity(X, X).pmse == pytest.approx(0.0, abs=1e-12)
 
 
 @for_each(
     ("before", "after", "message"),
     [
         ([[1.0]], [[1.0]], "no attribute varies"),
-        ([1.0, 1.0], [1.0, 1.0], "no attribute varies"),
         (X[:9], RELEASED[:9], "9 records are too few .* 4 terms"),
         (np.zeros((2, 1001)), np.zeros((2, 1001)), "1,001 attributes are too many"),
         ([1.0, np.nan], [1.0, 2.0], "in the originals: attribute 0 has NaN"),
-        ([[1.0, 2.0]], [[1.0]], "pass the same attributes of both"),
+        (X, RELEASED[1:], "the same attributes of the same records"),
     ],
 )
 def test_what_cannot_be_told_apart_is_refused(before, after, message):
     with pytest.raises(DataError, match=message):
         utility.propensity(before, after)
-    for name, value in (("sample", 0), ("sample", 1.5), ("random_state", -1), ("random_state", None)):
-        with pytest.raises(ParameterError, match=f"{name} must be a whole number"):
-            utility.propensity(X, RELEASED, **{name: value})
 
 
 N = 400
@@ -116,9 +93,10 @@ SETTINGS = {"max_iter": 50, "learning_rate": 0.2, "max_leaf_nodes": 16, "min_sam
 SETTINGS |= {"early_stopping": False, "random_state": 0}
 
 
-def predict(before, after, target, features, **given):
-    """Draw halves once, unless told otherwise."""
-    return utility.prediction(before, after, target, features, **{"repeats": 1} | given)
+@pytest.fixture
+def one_draw(monkeypatch):
+    """Halves are drawn once, as in TRAIN and TEST."""
+    monkeypatch.setattr(models, "MOST_REPEATS", 1)
 
 
 def people():
@@ -140,11 +118,12 @@ def released(frame):
     return after
 
 
+@pytest.mark.usefixtures("one_draw")
 def test_numbers_are_predicted_as_by_scikit_learn_itself():
     before = people()
     after = released(before)
-    found = predict(before, after, "income", ["a", "b"])
-    assert (found.task, found.metric, found.n_train, found.n_test) == ("regression", "R²", 200, 200)
+    found = utility.prediction(before, after, "income", ["a", "b"])
+    assert (found.metric, found.n_train, found.n_test) == ("R²", 200, 200)
     y, X = before["income"].to_numpy(), before[["a", "b"]].to_numpy(dtype=float)
     for value, table in ((found.original, X), (found.released, after[["a", "b"]].to_numpy())):
         model = HistGradientBoostingRegressor(**SETTINGS)
@@ -157,6 +136,7 @@ def test_numbers_are_predicted_as_by_scikit_learn_itself():
     assert found.kept == pytest.approx(kept)
 
 
+@pytest.mark.usefixtures("one_draw")
 def test_categories_are_told_apart_without_an_order():
     before = people()
     rng = np.random.default_rng(9)
@@ -168,24 +148,25 @@ def test_categories_are_told_apart_without_an_order():
     model = HistGradientBoostingRegressor(**SETTINGS, categorical_features=[True])
     with threadpool_limits(1):
         expected = r2_score(y[TEST], model.fit(X[TRAIN], y[TRAIN]).predict(X[TEST]))
-    assert predict(before, before, "income", ["town"]).original == pytest.approx(expected)
+    assert utility.prediction(before, before, "income", ["town"]).original == pytest.approx(expected)
 
 
+@pytest.mark.usefixtures("one_draw")
 def test_what_is_held_out_is_not_learned_from_and_tested_as_it_was():
     before = people()
     after = released(before)
-    found = predict(before, after, "income", FEATURES)
+    found = utility.prediction(before, after, "income", FEATURES)
     other = after.copy()
     other.loc[TEST, ["a", "b", "income"]] = -1e6
-    assert predict(before, other, "income", FEATURES) == found
+    assert utility.prediction(before, other, "income", FEATURES) == found
     other = after.copy()
     other.loc[TRAIN, "income"] = other.loc[TRAIN, "income"].to_numpy()[::-1]
-    learned = predict(before, other, "income", FEATURES)
+    learned = utility.prediction(before, other, "income", FEATURES)
     assert learned.original == found.original
     assert learned.released < found.released - 0.1
     # Nothing is to be learned from chance, not even of the very records that are tested.
     before["income"] = np.random.default_rng(1).normal(size=N)
-    found = predict(before, before, "income", FEATURES)
+    found = utility.prediction(before, before, "income", FEATURES)
     assert found.original < 0.1
     assert found.kept is None
 
@@ -193,8 +174,8 @@ def test_what_is_held_out_is_not_learned_from_and_tested_as_it_was():
 def test_classes_are_predicted_and_half_of_each_is_held_out():
     before = people()
     before["rich"] = ["rare"] * 6 + before["rich"].tolist()[6:]
-    found = predict(before, before, "rich", FEATURES)
-    assert (found.task, found.metric) == ("classification", "accuracy")
+    found = utility.prediction(before, before, "rich", FEATURES)
+    assert found.metric == "accuracy"
     assert found.original == found.released > 0.9
     assert found.kept == 1.0
     frequent = before["rich"].value_counts()
@@ -202,18 +183,19 @@ def test_classes_are_predicted_and_half_of_each_is_held_out():
     assert found.baseline == pytest.approx(frequent.max() / N, abs=1 / 200)
 
 
+@pytest.mark.usefixtures("one_draw")
 def test_where_the_release_says_nothing_the_baseline_is_left():
     before = people()
     after = before.assign(income=before["income"].mean(), rich="*")
-    numbers = predict(before, after, "income", FEATURES)
+    numbers = utility.prediction(before, after, "income", FEATURES)
     mean = before["income"].mean()
     y = before["income"].to_numpy()[TEST]
     assert numbers.released == pytest.approx(1 - ((y - mean) ** 2).sum() / ((y - y.mean()) ** 2).sum())
     assert numbers.kept == pytest.approx(0.0, abs=0.02)
     # Nobody is of the class "*".
-    assert predict(before, after, "rich", FEATURES).released == 0.0
+    assert utility.prediction(before, after, "rich", FEATURES).released == 0.0
     alike = before.assign(a=0.0, b=0, town="x")
-    classes = predict(before, alike, "rich", FEATURES)
+    classes = utility.prediction(before, alike, "rich", FEATURES)
     assert classes.released == pytest.approx(classes.baseline)
     assert classes.kept == pytest.approx(0.0)
 
@@ -225,45 +207,37 @@ def test_ranges_count_as_their_middle_in_features_and_targets():
         b=[f"[{low}, {low + 9}]" for low in before["b"] // 10 * 10],
         income=[f"[{low}, {low + 5}]" for low in before["income"] // 5 * 5],
     )
-    found = predict(before, ranges, "income", FEATURES)
-    assert found == predict(before, middles, "income", FEATURES)
+    found = utility.prediction(before, ranges, "income", FEATURES)
+    assert found == utility.prediction(before, middles, "income", FEATURES)
     assert found.released > 0.8
 
 
 def test_numbers_of_two_values_are_classes_unless_means_are_released():
     before = people().assign(rich=lambda frame: (frame["income"] > 35).astype(int))
-    assert predict(before, before, "rich", FEATURES).task == "classification"
-    assert predict(before, before.astype({"rich": bool}), "rich", FEATURES).task == "classification"
+    assert utility.prediction(before, before, "rich", FEATURES).metric == "accuracy"
+    assert utility.prediction(before, before.astype({"rich": bool}), "rich", FEATURES).metric == "accuracy"
     after = before.assign(rich=before["rich"] * 0.5)
-    assert predict(before, after, "rich", FEATURES).task == "regression"
+    assert utility.prediction(before, after, "rich", FEATURES).metric == "R²"
 
 
-def test_of_few_records_halves_are_drawn_several_times_and_metrics_averaged():
+def test_of_few_records_halves_are_drawn_several_times_and_of_many_a_sample(monkeypatch):
     before = people()
     after = released(before)
-    found = predict(before, after, "income", ["a", "b"], repeats=3)
-    assert (found.repeats, found.n_train, found.n_test) == (3, 200, 200)
+    monkeypatch.setattr(models, "MAX_REPEATED_RECORDS", 3 * N)
     rng, y = np.random.default_rng(0), before["income"].to_numpy()
     baselines = []
     for _ in range(3):
         rows = rng.permutation(N)
-        mean = y[rows[::2]].mean()
-        baselines.append(r2_score(y[rows[1::2]], np.full(200, mean)))
-    assert found.baseline == pytest.approx(np.mean(baselines))
-    assert utility.prediction(before, before, "rich", ["a"]).repeats == 10
-    many = pd.concat([before] * 10, ignore_index=True)
-    assert utility.prediction(many, many, "rich", ["a"]).repeats == 2
-    assert utility.prediction(many, many, "rich", ["a"], sample=41).repeats == 10
-
-
-def test_of_more_records_a_sample_is_taken_and_said():
-    before = people()
-    found = predict(before, released(before), "income", FEATURES, sample=101, random_state=5)
+        baselines.append(r2_score(y[rows[1::2]], np.full(200, y[rows[::2]].mean())))
+    assert utility.prediction(before, after, "income", ["a", "b"]).baseline == pytest.approx(np.mean(baselines))
+    monkeypatch.setattr(models, "SAMPLE_PREDICTED", 101)
+    found = utility.prediction(before, after, "income", FEATURES, random_state=5)
     assert (found.n_train, found.n_test) == (51, 50)
-    assert found == predict(before, released(before), "income", FEATURES, sample=101, random_state=5)
-    assert found != predict(before, released(before), "income", FEATURES, sample=101, random_state=6)
+    assert found == utility.prediction(before, after, "income", FEATURES, random_state=5)
+    assert found != utility.prediction(before, after, "income", FEATURES, random_state=6)
 
 
+@pytest.mark.usefixtures("one_draw")
 def test_it_can_be_watched_and_cancelled():
     seen = []
 
@@ -272,7 +246,7 @@ def test_it_can_be_watched_and_cancelled():
         return share == 0.0
 
     with watched(watcher), pytest.raises(Cancelled):
-        predict(people(), people(), "income", FEATURES)
+        utility.prediction(people(), people(), "income", FEATURES)
     assert seen == [("learning from the originals", 0.0), ("learning from the release", 0.5)]
 
 
@@ -285,30 +259,26 @@ LONE = np.where(np.arange(N) == 7, 3.0, np.where(np.arange(N) == 8, 1.0, 2.0))
 
 
 @for_each(
-    ("change", "target", "features", "given", "error", "says"),
+    ("change", "target", "features", "error", "says"),
     [
-        ({}, "wages", FEATURES, {}, DataError, "no column 'wages' in the originals"),
-        ({"same": 1}, "same", FEATURES, {}, DataError, "'same' holds one value only"),
-        ({"rich": RARE}, "rich", FEATURES, {}, DataError, "the class 'rare' in 3 of the records"),
-        ({"rich": [1] * 3 + [0] * (N - 3)}, "rich", FEATURES, {}, DataError, "the class '1' in 3 of the records"),
-        ({"rich": [f"c{i % 60}" for i in range(N)]}, "rich", FEATURES, {}, DataError, "60 classes, and at most 50"),
-        ({"a": [None] + [1.0] * (N - 1)}, "income", FEATURES, {}, DataError, "'a' has no value in record 0"),
-        ({}, "income", FEATURES, {"sample": 30}, ParameterError, "sample must be a whole number of at least 40"),
-        ({}, "income", [], {}, ParameterError, "features must be a list of one column name or more"),
-        ({}, "income", "a", {}, ParameterError, "features must be a list of one column name or more"),
-        ({}, "income", ["a", "income"], {}, ParameterError, "features must not name the target"),
-        ({}, "income", [f"x{j}" for j in range(301)], {}, ParameterError, "at most 300 columns, not 301"),
-        ({}, "income", ["a", "b", "a"], {}, ParameterError, "not 'a' twice"),
-        *(({}, "income", FEATURES, {"repeats": n}, ParameterError, "repeats must be") for n in (0, 1.5, True)),
+        ({}, "wages", FEATURES, DataError, "no column 'wages' in the originals"),
+        ({"same": 1}, "same", FEATURES, DataError, "'same' holds one value only"),
+        ({"rich": RARE}, "rich", FEATURES, DataError, "the class 'rare' in 3 of the records"),
+        ({"rich": [1] * 3 + [0] * (N - 3)}, "rich", FEATURES, DataError, "the class '1' in 3 of the records"),
+        ({"rich": [f"c{i % 60}" for i in range(N)]}, "rich", FEATURES, DataError, "60 classes, and at most 50"),
+        ({"a": [None] + [1.0] * (N - 1)}, "income", FEATURES, DataError, "'a' has no value in record 0"),
+        ({}, "income", [], ParameterError, "features must be a list of 1 to 300 column names"),
+        ({}, "income", ["a", "income"], ParameterError, "without the target"),
+        ({}, "income", [f"x{j}" for j in range(301)], ParameterError, "1 to 300 column names"),
     ],
 )
-def test_what_cannot_be_predicted_is_refused(change, target, features, given, error, says):
+def test_what_cannot_be_predicted_is_refused(change, target, features, error, says):
     before = people().assign(**change)
     with pytest.raises(error, match=says):
-        predict(before, before, target, features, **given)
+        utility.prediction(before, before, target, features)
 
 
-def test_too_few_records_other_records_and_arrays_are_refused():
+def test_too_few_records_other_records_and_arrays_are_refused(monkeypatch):
     before = people()
     for one, other, says in (
         (before[:39], before[:39], "39 records are too few"),
@@ -316,9 +286,10 @@ def test_too_few_records_other_records_and_arrays_are_refused():
         (before.to_numpy(), before.to_numpy(), "must be a DataFrame"),
     ):
         with pytest.raises(DataError, match=says):
-            predict(one, other, "income", FEATURES)
+            utility.prediction(one, other, "income", FEATURES)
     before["income"] = LONE
     rest = np.setdiff1d(np.arange(N), [7, 8])
+    monkeypatch.setattr(models, "SAMPLE_PREDICTED", 40)
     with pytest.raises(DataError, match="the same in all but a few of 40 records"):
         # None of the two records that differ is drawn.
-        predict(before, before, "income", FEATURES, sample=40, random_state=seed_that_draws(rest))
+        utility.prediction(before, before, "income", FEATURES, random_state=seed_that_draws(rest))
