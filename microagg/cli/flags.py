@@ -23,6 +23,7 @@ from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
 from microagg.release.choices import OPTIONS, USUAL_METHOD, options_by_column
 from microagg.release.options import Limits, Meanings, Option
+from microagg.release.recipe import changed_reading
 from microagg.release.source import Source
 from microagg.tables import Reading, read_file
 
@@ -147,6 +148,23 @@ def reader_flags() -> list[Flag]:
             settings = _documented_type(kind, parameter.default) | {"help": help_text + _default(parameter.default)}
             flags.append(Flag(names, **settings, default=None, section="How the file is read"))
     return flags
+
+
+def reading_words(reading: Mapping[str, Any]) -> list[str]:
+    """Words of a shell that read a file with these arguments of :func:`microagg.tables.read_file`."""
+    words = []
+    for name, value in changed_reading(reading).items():
+        flag = f"--read-{dashed(name)}"
+        if isinstance(value, bool):
+            # A flag that is off by default has no value.
+            words += [flag, "no"] if not value else [flag, "yes"] if name in ("header", "labels") else [flag]
+            continue
+        texts = (value or [""]) if isinstance(value, (list, tuple)) else [value]
+        # One word if the text could be mistaken for a flag.
+        words += [
+            word for text in map(str, texts) for word in ([f"{flag}={text}"] if text[:1] == "-" else [flag, text])
+        ]
+    return words
 
 
 def dashed(name: str) -> str:

@@ -112,7 +112,7 @@ def _print_error(message: str) -> int:
 def _print_offers(error: MicroaggError) -> None:
     """Print the lines that make a file unreadable, and the flags that read it."""
     # Loading these packages takes longer than finding most mistakes.
-    from microagg.release.recipe import reading_words
+    from microagg.cli.flags import reading_words
     from microagg.tables import UnreadableError
 
     if not isinstance(error, UnreadableError):
@@ -120,8 +120,7 @@ def _print_offers(error: MicroaggError) -> None:
     for line in error.lines:
         click.echo(f"{'>' if line.marked else ' '}{line.number:6} | {line.text}", err=True)
     for offer in error.offers:
-        words = shlex.join(word for words in reading_words(offer.reading) for word in words)
-        click.echo(f"It is read with {words} ({offer.label}).", err=True)
+        click.echo(f"It is read with {shlex.join(reading_words(offer.reading))} ({offer.label}).", err=True)
 
 
 @click.group(

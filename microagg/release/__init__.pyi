@@ -18,7 +18,6 @@ from .assessment import Assessment as Assessment, Figure as Figure
 from .remedies import (
     Change as Change,
     Remedy as Remedy,
-    loss_finding as loss_finding,
     try_remedies as try_remedies,
     without_outliers as without_outliers,
 )

@@ -123,7 +123,7 @@ def predicted(file: File) -> Iterator[Finding]:
             continue
         text = (
             f"{each} By the released quasi-identifiers alone it is {100.0 * each.by_chance:.3g} % of the persons."
-            f"{each.how} Leave out {quoted(each.columns)}: users can estimate the values from the released "
+            f" Leave out {quoted(each.columns)}: users can estimate the values from the released "
             f"{quoted(each.sources)}. Or choose {_QUASI}, or release coarser values."
         )
         yield Finding("stop" if each.nearly else "warn", "predicted", each.columns, text)

@@ -25,9 +25,6 @@ from microagg.validation import check_choice, check_labels, is_real, is_whole, p
 # The maximum nesting depth of a recipe's values: a taxonomy has fewer levels.
 _MAX_DEPTH = 64
 
-# Recodings of more values than this are not written as flags.
-_MOST_WORDS = 100
-
 
 def is_literal(value: Any, depth: int = 0) -> bool:
     """Whether a value consists of JSON values, and is not nested deeper than taxonomies are."""
@@ -52,12 +49,6 @@ def _are_names(value: Any) -> bool:
 def split(text: str) -> list[str]:
     """Words of a text, separated by commas. A word that contains a comma stands in double quotes."""
     return [word.strip() for word in next(csv.reader([text], skipinitialspace=True), []) if word.strip()]
-
-
-def _join(words: Iterable[Any], delimiter: str = ",") -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="", delimiter=delimiter).writerow(words)
-    return text.getvalue()
 
 
 def find_column(text: str, names: Mapping[str, Any]) -> Any:
@@ -125,20 +116,12 @@ class Kind:
         """Convert a recipe's value to the option's value."""
         return value
 
-    def in_program(self, value: Any) -> Any:
-        """Literal of the value in a program."""
-        return value
-
     def in_shell(self, value: Any) -> list[str]:
-        """Texts of the flag, one for each time it is passed."""
+        """Texts of a flag that say the value."""
         return [str(value)]
 
-    def not_in_shell(self, value: Any) -> list[str]:
-        """Names of the parts of the value that no flag can express."""
-        return []
-
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
-        """Return the value that :meth:`in_shell` has told, ``names`` being the columns by their texts."""
+        """The value of a flag with these ``texts``; ``names`` maps texts to all columns."""
         return self.check(name, texts)
 
 
@@ -220,9 +203,6 @@ class Groups(Kind):
     def has_form(self, value: Any) -> bool:
         return value is None or (isinstance(value, (list, tuple)) and all(map(is_whole, value)))
 
-    def not_in_shell(self, value: Any) -> list[str]:
-        return ["the groups"]
-
 
 class Columns(Kind):
     """Names of columns."""
@@ -233,11 +213,6 @@ class Columns(Kind):
 
     def has_form(self, value: Any) -> bool:
         return _are_names(value)
-
-    def in_shell(self, value: Any) -> list[str]:
-        names = [str(name) for name in value]
-        needs_quotes = any(set(name) & set(',"\n') or name != name.strip() for name in names)
-        return names if needs_quotes else [",".join(names)]
 
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         return find_columns(texts, names)
@@ -292,11 +267,6 @@ class Mapped(Kind):
     def read(self, value: Any) -> Any:
         return value if self.named and value and _are_names(value) else dict(value)
 
-    def in_shell(self, value: Any) -> list[str]:
-        if not isinstance(value, Mapping):
-            return [str(column) for column in value]
-        return [f"{column}" if text is None else f"{column}={text}" for column, text in value.items()]
-
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         pairs = (_pair(text, names) for text in texts)
         return {column: self.usual if value is None else value for column, value in pairs}
@@ -305,35 +275,13 @@ class Mapped(Kind):
 class Taxonomies(Mapped):
     """A taxonomy for each of some columns. In a shell, its file."""
 
-    def in_program(self, value: Any) -> Any:
-        return {name: _with_lists(nested) for name, nested in value.items()}
-
-    def not_in_shell(self, value: Any) -> list[str]:
-        return ["the taxonomies"]
-
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         files = super().of_shell(name, texts, names)
         return {column: None if file is None else PurePath(file) for column, file in files.items()}
 
 
-def _with_lists(nested: Any) -> Any:
-    """A taxonomy of nested mappings, with lists if all categories below a category are leaves."""
-    if not isinstance(nested, Mapping):
-        return nested
-    if all(below is None for below in nested.values()):
-        return list(nested)
-    return {name: _with_lists(below) for name, below in nested.items()}
-
-
 class Orders(Mapped):
     """The categories of each of some columns, from the lowest to the highest."""
-
-    def in_shell(self, value: Any) -> list[str]:
-        return [f"{column}={_join(levels)}" for column, levels in value.items()]
-
-    def not_in_shell(self, value: Any) -> list[str]:
-        irregular = [column for column, levels in value.items() if split(_join(levels)) != list(levels)]
-        return [f"the order of {column!r}" for column in irregular]
 
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         return {column: split(levels) for column, levels in _column_values(name, texts, names)}
@@ -341,10 +289,6 @@ class Orders(Mapped):
 
 class Codes(Mapped):
     """Missing-value codes of each of some columns: one code, or several."""
-
-    def in_shell(self, value: Any) -> list[str]:
-        lists = {column: codes if isinstance(codes, (list, tuple)) else [codes] for column, codes in value.items()}
-        return [f"{column}={code}" for column, codes in lists.items() for code in codes]
 
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         codes: dict[Any, list[str]] = {}
@@ -371,9 +315,6 @@ class Gaps(Mapped):
     def read(self, value: Any) -> Any:
         return value if isinstance(value, str) else super().read(value)
 
-    def in_shell(self, value: Any) -> list[str]:
-        return [value] if isinstance(value, str) else super().in_shell(value)
-
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         return texts[0] if len(texts) == 1 and texts[0] in GAPS else dict(_column_values(name, texts, names))
 
@@ -396,12 +337,14 @@ class Recodes(Mapped):
         return None if value is None else dict(value)
 
     def in_shell(self, value: Any) -> list[str]:
-        return [
-            _join((column, old, new or ""), "=") for column, changes in value.items() for old, new in changes.items()
-        ]
-
-    def not_in_shell(self, value: Any) -> list[str]:
-        return [f"the recoding of {column!r}" for column, changes in value.items() if len(changes) > _MOST_WORDS]
+        """Texts COLUMN=VALUE=NEW, one for each value."""
+        texts = []
+        for column, changes in value.items():
+            for old, new in changes.items():
+                text = io.StringIO()
+                csv.writer(text, lineterminator="", delimiter="=").writerow((column, old, new or ""))
+                texts.append(text.getvalue())
+        return texts
 
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         recodes: dict[Any, dict[str, str]] = {}
@@ -490,6 +433,7 @@ class Limits(Mapped):
         return None if value is None else self.check("", dict(value))
 
     def in_shell(self, value: Any) -> list[str]:
+        """Texts COLUMN=NUMBER or COLUMN=WORD:NUMBER, one for each column."""
         pairs = {column: limit if isinstance(limit, (list, tuple)) else (limit,) for column, limit in value.items()}
         return [f"{column}={':'.join(map(str, limit))}" for column, limit in pairs.items()]
 
@@ -537,13 +481,3 @@ class Option:
     def is_chosen(self, value: Any) -> bool:
         """Whether a recipe's value differs from the default. For no columns, a recipe has an empty list."""
         return value not in (self.default, [], {}, ())
-
-    def words(self, value: Any) -> list[list[str]]:
-        """Words of the value in a shell: the flag with each text."""
-        flag = self.flag or f"--{self.name.replace('_', '-')}"
-        return [[flag]] if value is True else [flag_words(flag, text) for text in self.kind.in_shell(value)]
-
-
-def flag_words(flag: str, text: str) -> list[str]:
-    """A flag and its text. One word if the text could be mistaken for a flag."""
-    return [f"{flag}={text}"] if text.startswith("-") else [flag, text]

@@ -23,7 +23,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk.equivalence_classes import coded, combined
 from microagg.progress import checkpoint
 from microagg.release.column_counts import CHANCE, COMMON, in_order, log_orders, measured
-from microagg.validation import FloatArray, IntArray, is_whole, listing, plain, quoted
+from microagg.validation import FloatArray, IntArray, is_whole, quoted
 
 #: About the maximum number of examined records; larger files are sampled by whole classes, at random.
 SAMPLE = 4000
@@ -61,8 +61,6 @@ class Predicted:
         The released columns, predicted together.
     sources : tuple of column names
         The quasi-identifiers used for the prediction, most important first.
-    formula : str
-        The formula as text, such as ``income + spouse``.
     exact : bool
         Whether at least 99 % of the records (:data:`EXACT`) are predicted exactly.
     nearly : bool
@@ -84,7 +82,6 @@ class Predicted:
 
     columns: tuple[Hashable, ...]
     sources: tuple[Hashable, ...]
-    formula: str
     exact: bool
     nearly: bool
     share: float
@@ -105,11 +102,6 @@ class Predicted:
             f"{100.0 * self.share:.3g} % of the persons{perfect}{certain}; the highest probability is "
             f"{100.0 * self.highest:.3g} %."
         )
-
-    @property
-    def how(self) -> str:
-        """The prediction as a sentence. It helps an intruder, so no report to pass on contains it."""
-        return f" The prediction: {self.formula}."
 
 
 def predicted_linkage(
@@ -254,7 +246,6 @@ class _Prediction(NamedTuple):
 
     columns: tuple[Hashable, ...]
     sources: tuple[Hashable, ...]
-    formula: str
     exact: bool
     nearly: bool
     scores: FloatArray  # shape (p,): log-likelihoods
@@ -275,9 +266,9 @@ def _best_prediction(features: _Features, series: pd.Series[Any], pairs: _Pairs)
     # A record without a value is not predicted: another record of the class is picked instead.
     absent = ~present[pairs.candidate]
     exact_scores[absent] = 10 * _CONTRADICTION
-    for combined_values, sources, formula in _formulas(features):
+    for combined_values, sources in _formulas(features):
         if _follows(combined_values, codes[present], ordered):
-            return _Prediction((series.name,), sources, formula, True, True, exact_scores)
+            return _Prediction((series.name,), sources, True, True, exact_scores)
     by_chance = math.log(counts.max() / counts.sum()) * counts.sum()
     may_be_exact = bool(by_chance < math.log(CHANCE / len(features.names)))
     best, best_rank = None, (False, -1.0)
@@ -288,7 +279,7 @@ def _best_prediction(features: _Features, series: pd.Series[Any], pairs: _Pairs)
         if rank > best_rank:
             nearly = exact or model.fit >= NEARLY
             best_rank = rank
-            best = _Prediction((series.name,), tuple(model.sources), model.formula, exact, nearly, scores)
+            best = _Prediction((series.name,), tuple(model.sources), exact, nearly, scores)
     return best
 
 
@@ -297,14 +288,13 @@ def _combine(predictions: Sequence[_Prediction]) -> _Prediction:
     columns = tuple(name for prediction in predictions for name in prediction.columns)
     sources = tuple(dict.fromkeys(name for prediction in predictions for name in prediction.sources))
     scores = np.sum([prediction.scores for prediction in predictions], axis=0)
-    return _Prediction(columns, sources, "all of them together", False, False, scores)
+    return _Prediction(columns, sources, False, False, scores)
 
 
 class _Model(NamedTuple):
     """Predictions of a model for the records with a value."""
 
     sources: Sequence[Hashable]
-    formula: str
     exact: bool
     fit: float  # the share of the variance, or of the records, that is predicted
     # For numbers: predicted and true values, shape (n,), on the same scale, and the standard error. For categories:
@@ -330,17 +320,15 @@ def _number_models(features: _Features, y: FloatArray) -> Iterator[_Model]:
 
     half_unit = 0.5 * np.diff(np.unique(y)).min() + 1e-9 * np.abs(y).max()
 
-    def model(
-        predicted: FloatArray, sources: Sequence[Hashable], formula: str, true: FloatArray, rounded: FloatArray
-    ) -> _Model:
+    def model(predicted: FloatArray, sources: Sequence[Hashable], true: FloatArray, rounded: FloatArray) -> _Model:
         error = max(float(np.sqrt(np.square(true - predicted).mean())), 1e-12 * float(np.abs(true).max() or 1.0))
         fit = 1.0 - error**2 / float(true.var()) if true.var() > 0.0 else 0.0
         exact = bool(np.mean(np.abs(rounded - y) <= half_unit) >= EXACT)
-        return _Model(sources, formula, exact, fit, predicted, true, error)
+        return _Model(sources, exact, fit, predicted, true, error)
 
     columns = np.flatnonzero(features.numeric)
     linear = features.values[:, columns]
-    for X, target, sign in ((linear, y, " + "), (_logarithms(linear), _logarithms(y), " · ")):
+    for X, target, logarithms in ((linear, y, False), (_logarithms(linear), _logarithms(y), True)):
         # Numbers up to 0 have no logarithms.
         usable = np.isfinite(X).all(axis=0) & (X.min(axis=0) < X.max(axis=0))
         if not usable.any() or not np.isfinite(target).all() or usable.sum() + 2 > len(y) / 2:
@@ -349,16 +337,15 @@ def _number_models(features: _Features, y: FloatArray) -> Iterator[_Model]:
         weights = np.abs(coefficients) * X[:, usable].std(axis=0)
         relevant = [j for j in np.argsort(-weights, kind="stable") if weights[j] > 0.01 * weights.max()]
         sources = [features.names[j] for j in columns[usable][relevant]]
-        rounded, factors, constant = _simplify(X[:, usable][:, relevant], target, coefficients[relevant], sign == " · ")
-        formula = _formula(list(zip(factors, sources, strict=True)), constant, sign)
-        yield model(predicted, sources, formula, target, rounded)
+        rounded = _by_few_digits(X[:, usable][:, relevant], target, coefficients[relevant], logarithms)
+        yield model(predicted, sources, target, rounded)
     by_neighbors = [_neighbors_mean(x, y) for x in features.values.T]
     nearest = min(range(len(by_neighbors)), key=lambda j: float(np.square(by_neighbors[j] - y).sum()))
-    name, predicted = features.names[nearest], by_neighbors[nearest]
-    yield model(predicted, [name], f"a function of {plain(name)!r}", y, predicted)
+    predicted = by_neighbors[nearest]
+    yield model(predicted, [features.names[nearest]], y, predicted)
     tree = DecisionTreeRegressor(min_samples_leaf=5, random_state=0)
     predicted, sources = _cross_validated(tree, features, y, 1)
-    yield model(predicted[:, 0], sources, f"a regression tree of {_list_names(sources)}", y, predicted[:, 0])
+    yield model(predicted[:, 0], sources, y, predicted[:, 0])
 
 
 def _code_models(features: _Features, codes: IntArray) -> Iterator[_Model]:
@@ -368,23 +355,20 @@ def _code_models(features: _Features, codes: IntArray) -> Iterator[_Model]:
     n, n_values = len(codes), int(codes.max()) + 1
     prior = np.bincount(codes, minlength=n_values) / n
 
-    def model(shares: FloatArray, sources: Sequence[Hashable], formula: str, share_right: float) -> _Model:
+    def model(shares: FloatArray, sources: Sequence[Hashable], share_right: float) -> _Model:
         fit = float(np.mean(shares.argmax(axis=1) == codes))
-        return _Model(sources, formula, share_right >= EXACT, fit, np.log(0.99 * shares + 0.01 * prior))
+        return _Model(sources, share_right >= EXACT, fit, np.log(0.99 * shares + 0.01 * prior))
 
     by_neighbors = [_neighbors_mode(x, codes) for x in features.values.T]
     right = [float(np.mean(guess == codes)) for guess in by_neighbors]
     nearest = int(np.argmax(right))
     shares = (1.0 - right[nearest]) * np.tile(prior, (n, 1))
     shares[np.arange(n), by_neighbors[nearest]] += right[nearest]
-    name = features.names[nearest]
-    yield model(shares, [name], f"determined by {plain(name)!r}", right[nearest])
+    yield model(shares, [features.names[nearest]], right[nearest])
     for leaf in (1, 10) if n_values <= n / 4 else ():
         tree = DecisionTreeClassifier(min_samples_leaf=leaf, random_state=0)
         shares, sources = _cross_validated(tree, features, codes, n_values)
-        share_right = float(np.mean(shares.argmax(axis=1) == codes))
-        relation = "determined by" if share_right >= EXACT else "a tree of"
-        yield model(shares, sources, f"{relation} {_list_names(sources)}", share_right)
+        yield model(shares, sources, float(np.mean(shares.argmax(axis=1) == codes)))
 
 
 def _cross_validated(tree: Any, features: _Features, y: Any, width: int) -> tuple[FloatArray, list[Hashable]]:
@@ -404,23 +388,26 @@ def _cross_validated(tree: Any, features: _Features, y: Any, width: int) -> tupl
     return predicted, [features.names[j] for j in order if importance[j] > 0.1]
 
 
-def _formulas(features: _Features) -> Iterator[tuple[FloatArray, tuple[Hashable, ...], str]]:
-    """Yield usual formulas of one or two quasi-identifiers, in any unit: values, shape (n,), columns and text."""
+def _formulas(features: _Features) -> Iterator[tuple[FloatArray, tuple[Hashable, ...]]]:
+    """Yield usual formulas of one or two quasi-identifiers, in any unit: values, shape (n,), and the columns.
+
+    They are the column itself, its last digits, and of two columns sum, difference, product, maximum, minimum and
+    ratios, also of squares.
+    """
     values, names = features.values, features.names
     for j, name in enumerate(names):
-        yield values[:, j], (name,), f"a function of {plain(name)!r}"
+        yield values[:, j], (name,)
     numeric = np.flatnonzero(features.numeric)[:_MOST_COMBINED].tolist()
     for j in numeric:
         for digits in (1, 2, 3):
-            yield values[:, j] % 10**digits, (names[j],), f"the last {digits} digits of {plain(names[j])!r}"
+            yield values[:, j] % 10**digits, (names[j],)
     for i, j in combinations(numeric, 2):
         a, b = values[:, i], values[:, j]
-        pairs = {"{} + {}": a + b, "{} - {}": a - b, "{} · {}": a * b}
-        pairs |= {"larger of {} and {}": np.maximum(a, b), "smaller of {} and {}": np.minimum(a, b)}
+        results = [a + b, a - b, a * b, np.maximum(a, b), np.minimum(a, b)]
         if (a != 0.0).all() and (b != 0.0).all():
-            pairs |= {"{} / {}": a / b, "{} / {}²": a / b**2, "{}² / {}": a**2 / b}
-        for formula, result in pairs.items():
-            yield result, (names[i], names[j]), formula.format(plain(names[i]), plain(names[j]))
+            results += [a / b, a / b**2, a**2 / b]
+        for result in results:
+            yield result, (names[i], names[j])
 
 
 def _follows(x: FloatArray, codes: IntArray, ordered: FloatArray | None) -> bool:
@@ -459,10 +446,8 @@ def _left_out_regression(X: FloatArray, y: FloatArray) -> tuple[FloatArray, Floa
     return y - residuals, fitted[1:] / spread
 
 
-def _simplify(
-    X: FloatArray, y: FloatArray, coefficients: FloatArray, logarithms: bool
-) -> tuple[FloatArray, FloatArray, float]:
-    """Values, coefficients and constant of a formula with few digits, on the scale of the column.
+def _by_few_digits(X: FloatArray, y: FloatArray, coefficients: FloatArray, logarithms: bool) -> FloatArray:
+    """Values of a formula with few digits, on the scale of the column.
 
     Typical columns are computed by such a formula: a sum, a difference, a mean, a ratio, or weight / height².
     """
@@ -471,9 +456,9 @@ def _simplify(
     constant = float(np.median(y - X @ rounded))
     if logarithms:
         factor = float(f"{math.exp(min(constant, 700.0)):.3g}")
-        return factor * np.exp(np.minimum(X @ rounded, 700.0)), rounded, factor
+        return np.asarray(factor * np.exp(np.minimum(X @ rounded, 700.0)))
     constant = 0.0 if abs(constant) < 0.01 * y.std() else float(f"{constant:.3g}")
-    return X @ rounded + constant, rounded, constant
+    return np.asarray(X @ rounded + constant)
 
 
 def _neighbors_mean(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -512,22 +497,6 @@ def _neighbors_mode(x: FloatArray, codes: IntArray) -> IntArray:
     return np.where(alone, values[first[neighbor]], guess).astype(np.int64)
 
 
-def _list_names(names: Sequence[Hashable]) -> str:
-    return listing([repr(plain(name)) for name in names], 3) if names else "the quasi-identifiers"
-
-
-def _formula(terms: Sequence[tuple[float, Hashable]], constant: float, sign: str) -> str:
-    """Text of a linear combination, or of a product of powers."""
-    if sign == " · ":
-        powers = [f"{name}" if power == 1 else f"{name}^{power:g}" for power, name in terms]
-        return sign.join(powers if constant == 1 else [f"{constant:g}", *powers])
-    text = "".join(
-        f"{' - ' if factor < 0 else ' + '}{'' if abs(factor) == 1 else f'{abs(factor):g} · '}{name}"
-        for factor, name in terms
-    )
-    return text.removeprefix(" + ") + (f" {'-' if constant < 0 else '+'} {abs(constant):g}" if constant else "")
-
-
 def _measure(prediction: _Prediction, released: pd.DataFrame, classes: IntArray, pairs: _Pairs) -> Predicted | None:
     """Measure the gain of a prediction."""
     probability, sureness = pairs.picked(prediction.scores)
@@ -549,7 +518,7 @@ def _measure(prediction: _Prediction, released: pd.DataFrame, classes: IntArray,
     if highest == 0.0:
         return None
     return Predicted(
-        *prediction[:5],
+        *prediction[:4],
         share=share,
         by_chance=float(chance.mean()),
         if_known=float((1.0 / if_known).mean()),

@@ -1,13 +1,13 @@
-"""Recipes, with all choices behind a release and digests, and the programs and commands that make it again."""
+"""Recipes, with all choices behind a release and digests, and the programs that make it again."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import os
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
+from pprint import pformat
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import pandas as pd
 from microagg import __version__
 from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.release.choices import OPTIONS, Choices, recorded
-from microagg.release.options import ALWAYS, Option, flag_words, is_literal
+from microagg.release.options import ALWAYS, is_literal
 from microagg.release.prepare import Prepared
 from microagg.release.recoding import Recoding
 from microagg.release.source import stratum_codes
@@ -71,7 +71,7 @@ def written(choices: Choices) -> dict[str, Any]:
 def check(recipe: Any, further: Sequence[str] = ("n", *_DIGESTS, "release_sha256")) -> None:
     """Check that a recipe is complete and contains only values that a release may have written.
 
-    Programs and commands are made only of recipes checked here, as a recipe may come from anybody. Complete are all
+    Programs are made only of recipes checked here, as a recipe may come from anybody. Complete are all
     choices and the ``further`` entries.
 
     ParameterError if an entry is missing or has another form.
@@ -187,7 +187,7 @@ def is_like(recipe: Mapping[str, Any], name: str, original: str) -> bool:
     return bool(recipe.get("written") == "original" and original and alike(name, original))
 
 
-# Releases as programs in Python and as commands of a shell.
+# Releases as programs in Python.
 
 # Lines are wrapped at this width if possible.
 _WIDTH = 100
@@ -218,7 +218,7 @@ def script(
     dataset : str, optional
         The data set of :func:`microagg.datasets.load` in place of a file, and the ``seed`` of one that is generated.
     reading : mapping, optional
-        The further arguments of :func:`microagg.tables.read_table` with which the file was read.
+        The further arguments of :func:`microagg.tables.read_file` with which the file was read.
     out, recipe_file : path, optional
         The protected file, of a kind that :func:`microagg.tables.write_table` writes, and the recipe as JSON, for
         groups formed elsewhere; by default ``people_protected.csv`` and ``people_recipe.json`` for ``people.xlsx``.
@@ -229,84 +229,58 @@ def script(
     ------
     ParameterError
         If ``recipe`` is not complete, its method is not known, there is not one of file and data set, or
-        :func:`~microagg.tables.read_table` has no such argument.
+        :func:`~microagg.tables.read_file` has no such argument.
     """
-    source, target, recipe_path = _files(recipe, file, dataset, out, recipe_file)
-    is_as_original, has_codes = is_like(recipe, target, source), False
-    if PurePath(target).suffix.lower() in (".dta", ".sav") and recipe.get("written") == "original":
-        # Such a file has the labels of the columns of another, and codes for categories of missing values.
-        is_as_original = is_as_original or PurePath(source or "").suffix.lower() in (".dta", ".sav", ".zsav")
-        has_codes = "category" in str(recipe.get("missing"))
-    exports = is_as_original or has_codes or recipe.get("ranges", "text") != "text"
+    check(recipe)
+    source = os.fspath(file)
+    if bool(dataset) == bool(source):
+        raise ParameterError("a release is made from a file or from a data set: name one of them.")
+    stem = dataset or PurePath(source).stem
+    target = os.fspath(out) if out is not None else f"{stem}_protected.csv"
+    recipe_path = os.fspath(recipe_file) if recipe_file is not None else f"{stem}_recipe.json"
     if dataset:
-        reader = ""
-        read = _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed}) + ".frame"
+        read = _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed})
     else:
-        reader = "read_file" if is_as_original else "read_table"
-        read = _call(reader, [repr(source)], _chosen_reading(reading or {}))
-    imports = ", ".join(filter(None, [reader, "" if exports else "write_table"]))
+        read = _call("read_file", [repr(source)], changed_reading(reading or {}))
     replayed = by_recipe or recipe.get("labels") is not None
-    frame = "original.frame" if is_as_original else "frame"
-    name = PurePath(target).name
-    written = f"write_table(release.frame, {name!r})"
-    if exports:
-        written = f"release.export({name!r}{', like=original' if is_as_original else ''})[0]"
+    like = "" if dataset else ", like=original"
     lines = [
         *(["import json"] if replayed else []),
         "from pathlib import Path",
         "",
         "import microagg",
-        *([f"from microagg.tables import {imports}"] if imports else []),
+        *([] if dataset else ["from microagg.tables import read_file"]),
         "",
         f"# Chosen with {recipe['versions']!r}; other versions may form other groups.",
-        f"{frame.removesuffix('.frame')} = {read}",
+        f"original = {read}",
         *([f'recipe = json.loads(Path({recipe_path!r}).read_text(encoding="utf-8"))'] if replayed else []),
-        f"release = {f'microagg.replay({frame}, recipe)' if replayed else _making(recipe, frame)}",
+        f"release = {'microagg.replay(original.frame, recipe)' if replayed else _making(recipe)}",
         "print(release.report.summary())",
-        f"Path({target!r}).write_bytes({written})",
+        f"Path({target!r}).write_bytes(release.export({PurePath(target).name!r}{like})[0])",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _making(recipe: Mapping[str, Any], frame: str) -> str:
-    named, params = _params(recipe)
-    options = {option.name: option.kind.in_program(value) for option, value in _options(recipe).items()}
-    arguments = {"k": recipe["k"], "method": recipe["method"], **options}
-    arguments |= ({"method_params": named} if named else {}) | params
-    return _call("microagg.microaggregate", [frame], arguments)
-
-
-def _files(recipe: Any, file: Any, dataset: str, out: Any, recipe_file: Any) -> tuple[str, str, str]:
-    """Check the recipe and return the original, the protected file and the recipe file, by default with usual names."""
-    check(recipe)
-    if bool(dataset) == bool(os.fspath(file)):
-        raise ParameterError("a release is made from a file or from a data set: name one of them.")
-    stem = dataset or PurePath(file).stem
-    target = os.fspath(out) if out is not None else f"{stem}_protected.csv"
-    return os.fspath(file), target, os.fspath(recipe_file) if recipe_file is not None else f"{stem}_recipe.json"
-
-
-def _chosen_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
+def changed_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of :func:`microagg.tables.read_file` that are not its defaults; ParameterError for other names."""
     defaults = {name: parameter.default for name, parameter in inspect.signature(read_file).parameters.items()}
     del defaults["source"]
     if unknown := [name for name in reading if name not in defaults]:
-        raise ParameterError(f"read_table has no argument {quoted(unknown)}: it has {quoted(list(defaults))}.")
+        raise ParameterError(f"read_file has no argument {quoted(unknown)}: it has {quoted(list(defaults))}.")
     return {name: value for name, value in reading.items() if value != defaults[name]}
 
 
-def _options(recipe: Mapping[str, Any]) -> dict[Option, Any]:
-    values = choices(recipe)
-    return {option: values[option.name] for option in OPTIONS if option.is_chosen(values[option.name])}
-
-
-def _params(recipe: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Parameters of the method that differ from their defaults: those named like an argument, and the others."""
+def _making(recipe: Mapping[str, Any]) -> str:
     from microagg.algorithms.registry import algorithm  # which needs scikit-learn and Numba
 
+    values = choices(recipe)
+    options = {option.name: values[option.name] for option in OPTIONS if option.is_chosen(values[option.name])}
     defaults = {param.name: param.default for param in algorithm(recipe["method"]).params}
-    chosen = {name: value for name, value in recipe["params"].items() if value != defaults.get(name)}
-    named = {name: chosen.pop(name) for name in ("k", "method", *(option.name for option in OPTIONS)) if name in chosen}
-    return named, chosen
+    params = {name: value for name, value in recipe["params"].items() if value != defaults.get(name)}
+    arguments = {"k": recipe["k"], "method": recipe["method"], **options}
+    return _call(
+        "microagg.microaggregate", ["original.frame"], arguments | ({"method_params": params} if params else {})
+    )
 
 
 def _call(function: str, positional: list[str], named: Mapping[str, Any]) -> str:
@@ -314,97 +288,12 @@ def _call(function: str, positional: list[str], named: Mapping[str, Any]) -> str
     short = f"{function}({', '.join([*positional, *(f'{name}={value!r}' for name, value in named.items())])})"
     if len(named) <= 2 and len(short) <= _WIDTH - 10:
         return short
-    arguments = [*positional, *(f"{name}={_literal(value, 4, len(name) + 1)}" for name, value in named.items())]
+    arguments = [*positional, *(f"{name}={_literal(name, value)}" for name, value in named.items())]
     return f"{function}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
 
 
-def _literal(value: Any, indent: int, taken: int) -> str:
-    """Source text of ``value``, on several lines if it is too long for one with ``taken`` more characters.
-
-    ``indent`` is the indentation of the line where it begins.
-    """
-    flat = repr(value)
-    if not value or not isinstance(value, (dict, list)) or indent + taken + len(flat) < _WIDTH:
-        return flat
-    inner = indent + 4
-    if isinstance(value, dict):
-        items = [f"{key!r}: {_literal(item, inner, len(repr(key)) + 2)}" for key, item in value.items()]
-    else:
-        items = [_literal(item, inner, 0) for item in value]
-    opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
-    lines: list[str] = []
-    for item in items:
-        # Names fill their lines; nested values have separate lines.
-        fits = lines and isinstance(value, list) and inner + len(lines[-1]) + len(item) + 3 <= _WIDTH
-        if fits and "\n" not in lines[-1] + item:
-            lines[-1] += f" {item},"
-        else:
-            lines.append(f"{item},")
-    margin = " " * inner
-    return opening + "\n" + "".join(f"{margin}{line}\n" for line in lines) + " " * indent + closing
-
-
-def command(
-    recipe: Mapping[str, Any],
-    file: str | os.PathLike[str] = "",
-    *,
-    dataset: str = "",
-    seed: int | None = None,
-    reading: Mapping[str, Any] | None = None,
-    out: str | os.PathLike[str] | None = None,
-    recipe_file: str | os.PathLike[str] | None = None,
-    accept: Sequence[str] = (),
-    reason: str = "",
-) -> tuple[str, str]:
-    """Write the command that makes the release of ``recipe`` from its file, and why it reads the recipe, if it does.
-
-    It reads the recipe if a choice has no flag; the second text then names these choices, otherwise it is empty.
-    ``accept`` has the codes of accepted findings, with the ``reason``; other parameters and errors are those of
-    :func:`script`.
-    """
-    source, target, recipe_path = _files(recipe, file, dataset, out, recipe_file)
-    chosen = _options(recipe)
-    lacking = [words for option, value in chosen.items() for words in option.kind.not_in_shell(value)]
-    words = [["microagg", "replay", recipe_path] if lacking else ["microagg", "run"]]
-    # A name that begins with a - would be taken for a flag.
-    words[0] += [f".{os.sep}{source}" if source.startswith("-") else source] if source else ["--data", dataset]
-    words += [["--data-seed", str(seed)]] if seed is not None else []
-    words += reading_words(reading or {})
-    if not lacking:
-        taken, params = _params(recipe)
-        words += [*_flags("k", recipe["k"]), *_flags("method", recipe["method"])]
-        words += [word for option, value in chosen.items() for word in option.words(value)]
-        if source and recipe.get("written") == "original" and recipe["rounding"] == "none":
-            words += _flags("rounding", "none")  # of a file that is written as it was, the shell rounds otherwise
-        named = params | {f"method_{name}": value for name, value in taken.items()}
-        words += [word for name, value in named.items() for word in _flags(name, value)]
-    words += [word for code in accept for word in _flags("accept", code)]
-    words += _flags("reason", reason) if accept else []
-    return _wrap_lines([*words, *_flags("out", target)]), "" if not lacking else f"No flag says {', '.join(lacking)}."
-
-
-def reading_words(reading: Mapping[str, Any]) -> list[list[str]]:
-    """Flags of a shell for reading a file."""
-    return [words for name, value in _chosen_reading(reading).items() for words in _flags(f"read_{name}", value)]
-
-
-def _flags(name: str, value: Any) -> list[list[str]]:
-    """Flags of a shell for one argument of the reader or the method."""
-    flag = f"--{name.replace('_', '-')}"
-    if isinstance(value, bool):
-        # Those that are off by themselves have no value.
-        return [[flag, "no"] if not value else [flag, "yes"] if name in ("read_header", "read_labels") else [flag]]
-    texts = (value or [""]) if isinstance(value, (list, tuple)) else [value]
-    return [flag_words(flag, str(text)) for text in texts]
-
-
-def _wrap_lines(words: list[list[str]]) -> str:
-    """Return the command with its words quoted, on lines that a shell takes for one."""
-    lines = [""]
-    for group in words:
-        text = shlex.join(group)
-        if lines[-1] and len(lines[-1]) + len(text) + 3 > _WIDTH:
-            lines.append(f"  {text}")
-        else:
-            lines[-1] = f"{lines[-1]} {text}" if lines[-1] else text
-    return " \\\n".join(lines) + "\n"
+def _literal(name: str, value: Any) -> str:
+    """Source text of the argument ``name``, on several lines if it is long."""
+    margin = len(name) + 5
+    text = pformat(value, width=_WIDTH - margin, compact=True, sort_dicts=False)
+    return text.replace("\n", "\n" + " " * margin)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -196,19 +195,15 @@ class Release(Released):
         return self._prepared
 
     def to_dict(self, **about: Any) -> dict[str, Any]:
-        """The contents of the report of :meth:`to_html`, for JSON, with the same arguments and errors."""
+        """The contents of the report of :meth:`to_html`, for JSON, with the same arguments and errors.
+
+        Figures have four digits, the steward's all of them.
+        """
         from microagg.release.report.contents import contents  # which needs scikit-learn and Numba, for the methods
 
         if about.get("assessment") is None and self.has_originals:
             about["assessment"] = self.assess()
         return contents(self, **about)
-
-    def to_json(self, path: str | os.PathLike[str], **about: Any) -> None:
-        """Write the contents of the report of :meth:`to_html` as JSON, with the same arguments and errors.
-
-        Figures have four digits, the steward's all of them.
-        """
-        write_text(path, json.dumps(self.to_dict(**about), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
     def to_html(self, path: str | os.PathLike[str], **about: Any) -> None:
         """Write the report that a data protection officer signs: one HTML file that needs no network and no script.
@@ -224,8 +219,8 @@ class Release(Released):
             The result of :meth:`assess`; by default it is called, if the original is at hand.
         comparison : DataFrame, optional
             A row for each release that was compared: ``title`` of the method, ``k``, ``information_loss`` in percent;
-            optional are ``record_linkage``, a share from 0 to 1, ``floor``, the lower bound of the loss at that k in
-            percent, and ``n_records``, the size of a sample. The row with True in ``chosen`` is this release; without
+            optional are ``floor``, the lower bound of the loss at that k in percent, and ``n_records``, the size of a
+            sample. The row with True in ``chosen`` is this release; without
             that column, the one of its method and k.
         file : path or bytes, optional
             The released file, whose SHA-256 the report has.
@@ -267,15 +262,6 @@ class Release(Released):
     def script(self, file: str | os.PathLike[str] = "", **options: Any) -> str:
         """Write a program that makes this release from ``file``: see :func:`microagg.release.recipe.script`."""
         return recipes.script(self.recipe, file, **options)
-
-    def command(self, file: str | os.PathLike[str] = "", **options: Any) -> tuple[str, str]:
-        """Write the command that makes this release, and name the choices that it reads from the recipe, if any.
-
-        Arguments and errors are those of :func:`microagg.release.recipe.command`, except the accepted findings.
-        """
-        stops = dict.fromkeys(finding.code for finding in self.report.accepted if finding.level == "stop")
-        stops.pop("releases", None)  # the command names no earlier release, so there is nothing of it to accept
-        return recipes.command(self.recipe, file, accept=tuple(stops), reason=self.report.reason, **options)
 
 
 def _with_notices(finding: Finding, notices: Sequence[Notice]) -> Finding:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,14 +22,12 @@ from microagg.columns.records import is_number
 from microagg.columns.schema import Schema, column_names
 from microagg.columns.taxonomy import category, category_counts
 from microagg.errors import ConstantColumnWarning, ParameterError
-from microagg.optimum.formatting import percent
 from microagg.progress import checkpoint
 from microagg.release import column_counts
-from microagg.release.checks import OUTLIERS, SPREAD, Finding
+from microagg.release.checks import OUTLIERS, SPREAD
 from microagg.release.choices import options_by_column
 from microagg.release.plan import Plan
 from microagg.release.release import Release
-from microagg.release.report.report import Report
 from microagg.release.source import value_codes
 from microagg.tables.frames import as_pandas
 from microagg.validation import (
@@ -40,10 +37,8 @@ from microagg.validation import (
     check_enough_records,
     check_k,
     counted,
-    is_real,
     is_whole,
     plain,
-    quoted,
 )
 
 if TYPE_CHECKING:
@@ -90,45 +85,6 @@ class Remedy(NamedTuple):
     loss: float
     unchanged: float
     total: float
-
-
-def loss_finding(report: Report, limit: float) -> Finding:
-    """Make a finding of code "loss": whether the loss of the release exceeds a limit.
-
-    It also warns if outliers make the loss look smaller than it is for most records.
-
-    Parameters
-    ----------
-    report : Report
-        The report of the release, whose measure counts.
-    limit : float
-        The limit in percent.
-
-    Raises
-    ------
-    ParameterError
-        If ``limit`` is not a number of at least 0.
-    """
-    if not is_real(limit) or not 0 <= limit < math.inf:
-        raise ParameterError(f"limit must be a percentage of at least 0, not {limit!r}.")
-    loss = report.measured
-    stated = f"{report.measure} is {percent(loss.information_loss)}"
-    if loss.information_loss <= limit:
-        within = f"{stated}, within the limit of {limit:g} %"
-        if outlying := [name for finding in report.findings if finding.code == "outliers" for name in finding.columns]:
-            text = f"{within}, but outliers of {quoted(outlying)} make it look smaller than it is for most records."
-            return Finding("warn", "loss", tuple(outlying), text)
-        return Finding("ok", "loss", (), f"{within}.")
-    columns = (max(loss.attributes, key=lambda name: loss.attributes[name]),) if len(loss.attributes) > 1 else ()
-    worst = f" Most is lost on {plain(columns[0])!r}." if columns else ""
-    unmet = ""
-    if loss.lower_bound is not None and loss.lower_bound > limit:
-        unmet = f" No partition with k = {report.k:,} can meet it: the lower bound is {percent(loss.lower_bound)}."
-    text = (
-        f"{stated}, above the limit of {limit:g} %.{worst}{unmet} A smaller k, fewer "
-        "quasi-identifiers, or coarser values of one have a lower loss."
-    )
-    return Finding("warn", "loss", columns, text)
 
 
 def without_outliers(values: FloatArray) -> Suggestion | None:

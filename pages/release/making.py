@@ -1,4 +1,4 @@
-"""The release of the chosen partition and its files: data, recipe, the Python and the command that repeat it."""
+"""The release of the chosen partition and its files: data, recipe, and the Python that repeats it."""
 
 from __future__ import annotations
 
@@ -151,16 +151,12 @@ def say_report(summary: str) -> None:
 
 
 def program(workspace: Workspace, release: Release) -> None:
-    with st.expander("Python and command that repeat the release"):
+    with st.expander("Python that repeats the release"):
         is_reordered = release.recipe["shuffle"] is True
         same = "the same records in another order" if is_reordered else "the same bytes"
         st.caption(f"Paste it into a notebook or a file beside the original data. It writes {same}.")
         files = {"out": released_name(workspace), "recipe_file": f"{file_stem(workspace)}_recipe.json"}
         st.code(release.script(**workspace.table.origin, **files), language="python")
-        command, lacking = release.command(**workspace.table.origin, **files)
-        reads = f" {sentence(lacking)} So it reads the recipe: save that beside the data." if lacking else ""
-        st.caption(f"Or type it in a shell, in the folder of the original data.{reads}")
-        st.code(command, language="bash", wrap_lines=True)
 
 
 def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None:

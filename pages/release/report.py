@@ -34,9 +34,6 @@ _FIRST = {
 }
 _TITLES: dict[Literal["risk", "utility"], str] = {"risk": "Risk", "utility": "Data quality"}
 
-#: The most records whose linkage the report compares: of more it takes minutes.
-_MOST_LINKED = 10_000
-
 #: The meaning of the risk that k decides.
 RISK = "The largest probability with which an intruder who knows the true quasi-identifiers picks the right record."
 
@@ -203,13 +200,10 @@ def offer(workspace: Workspace, contents: Callable[..., dict[str, Any]] | None) 
 
 
 def offer_further(workspace: Workspace, contents: Callable[..., dict[str, Any]] | None) -> None:
-    """Draw the downloads of the report for programs, and of the one with what the report withholds."""
-    stem = making.file_stem(workspace)
-    with st.container(horizontal=True):
-        _download("Report (JSON)", contents, f"{stem}_report.json", "The report for programs.")
-        says = "All figures, also those that the report withholds because they reveal values of single persons."
-        full = None if contents is None else partial(contents, for_steward=True)
-        _download("Report for the steward only", full, f"{stem}_steward_only.html", says)
+    """Draw the download of the report with what the other one withholds."""
+    says = "All figures, also those that the report withholds because they reveal values of single persons."
+    full = None if contents is None else partial(contents, for_steward=True)
+    _download("Report for the steward only", full, f"{making.file_stem(workspace)}_steward_only.html", says)
 
 
 def _download(label: str, contents: Callable[..., dict[str, Any]] | None, name: str, says: str) -> None:
@@ -217,8 +211,7 @@ def _download(label: str, contents: Callable[..., dict[str, Any]] | None, name: 
 
     def write() -> str:
         assert contents is not None
-        about = contents()
-        return document(about) if name.endswith(".html") else making.as_json(about)
+        return document(contents())
 
     help_ = "It is ready once risk and data quality, below, are measured and compared." if waits else says
     download(label, write, name, disabled=waits, help=help_)
@@ -235,13 +228,8 @@ def _cells(workspace: Workspace) -> tuple[dict[Method, str], list[int], list[job
     if name != state.FOUND and name not in variants.values():
         variants[methods.method(workspace, name)] = name
     cells = [(method, k) for k in sorted(ks) for method in variants]
-    risks = _is_linked(workspace) or bool(workspace.requested)
+    risks = bool(workspace.requested)  # the loss with guarantees is computed with them
     return variants, sorted(ks), cells if risks else certificate.not_stored(workspace, cells), risks
-
-
-def _is_linked(workspace: Workspace) -> bool:
-    """Whether the comparison has the share of records that linkage finds again."""
-    return workspace.is_numeric and workspace.n <= _MOST_LINKED
 
 
 def compare(workspace: Workspace) -> None:
@@ -275,9 +263,9 @@ def _comparison(workspace: Workspace) -> pd.DataFrame | None:
     chosen = (table["variant"] == methods.chosen(workspace)) & (table["k"] == state.current().k)
     if "guaranteed" in table:
         table["information_loss"] = table["guaranteed"].where(chosen).fillna(table["information_loss"])
-    linked = ["record_linkage"] if _is_linked(workspace) and "record_linkage" in table else []
-    names = ["title", "k", "information_loss", *linked]
-    return table[names].assign(floor=table["k"].map(floors).astype(float), n_records=workspace.n, chosen=chosen)
+    return table[["title", "k", "information_loss"]].assign(
+        floor=table["k"].map(floors).astype(float), n_records=workspace.n, chosen=chosen
+    )
 
 
 # --- an earlier release of the same file --------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import inspect
 import json
 import re
 import shlex
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -27,7 +26,6 @@ from microagg.cli.flags import algorithm_flags, release_flags
 from microagg.cli.output import working, write_files
 from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
-from microagg.release.recipe import command as release_command
 from microagg.tables import WRITTEN_ENDINGS, read_file, read_table, write_table
 from tests.cases import for_each
 from tests.conftest import ROOT
@@ -146,8 +144,6 @@ def test_a_file_goes_out_as_it_came_in_and_is_verified_in_its_encoding(people):
     assert people.with_name("out.csv").read_text(encoding="utf-8").startswith("Größe,cost,ill\n")
     assert json.loads(people.with_name("r.json").read_text(encoding="utf-8"))["rounding"] == "none"
     recipe = microaggregate(read_table("people.csv"), k=4, quasi_identifiers="age", confidential="illness").recipe
-    assert "--rounding none" in release_command(recipe, "people.csv")[0]
-    assert "--rounding" not in release_command(recipe | {"written": "standard"}, "people.csv")[0]
 
 
 def test_a_report_names_the_file_and_no_folder(people):
@@ -401,44 +397,6 @@ def test_a_data_set_brings_its_roles(tmp_path, monkeypatch):
     assert found["n_records"] == 178
 
 
-ODD = 'it\'s "odd",\nreally'
-OF_KINDS = {"quasi_identifiers": ["age", "school", "born"], "method": "k-member", "statistic": "generalize"}
-OF_KINDS |= {"ordinal": {"school": ["low, or none", "mid", "high"]}, "dates": {"born": "year"}, "random_state": 4}
-OF_KINDS |= {"missing_codes": {"age": ["-9", "99"]}, "missing": {"age": "impute"}}
-COMMANDS = {
-    "plain": ({"method": "v-mdav", "gamma": 0.7, "polish": True, "rounding": "file"}, {}, ""),
-    "odd": ({"quasi_identifiers": [ODD, "age"], "shuffle": 5, "by": "sex"}, {}, ""),
-    "kinds": (OF_KINDS, {}, ""),
-    "names that are taken": ({"method": "rimhm", "method_params": {"weights": "squared", "shuffle": 0.5}}, {}, ""),
-    "taxonomy": ({"quasi_identifiers": ["school"], "method": "mondrian"}, {}, "the taxonomies"),
-    "groups": ({"labels": [0] * 20 + [1] * 20}, {}, "the groups"),
-    "reading": ({}, {"missing": ["-"], "skip_lines": 0, "header": True}, ""),
-}
-
-
-@pytest.mark.parametrize("case", COMMANDS)
-def test_the_command_of_a_release_writes_its_bytes(case, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    chosen, reading, lacking = COMMANDS[case]
-    rng = np.random.default_rng(8)
-    frame = pd.DataFrame({"age": [*rng.integers(18, 90, 38), -9, 99], ODD: rng.normal(0, 1, 40).round(2)})
-    frame["school"] = rng.choice(["low, or none", "mid", "high"], 40)
-    frame["born"] = [f"19{year}-03-01" for year in rng.integers(20, 99, 40)]
-    frame.assign(sex=["f", "m"] * 20).to_csv("people.csv", index=False, sep=";")
-    reading = {"delimiter": ";", **reading}
-    given = {"quasi_identifiers": ["age", ODD], **chosen}
-    release = microaggregate(read_table("people.csv", **reading), k=4, **given)
-    stops = {finding.code for finding in release.findings if finding.level == "stop"}
-    if stops:
-        release = release.accept(*stops, reason="it's a test")
-    command, says = release.command("people.csv", reading=reading, out="out.parquet", recipe_file="r.json")
-    assert lacking in says
-    assert bool(says) == bool(lacking) == command.startswith("microagg replay r.json people.csv")
-    (tmp_path / "r.json").write_text(json.dumps(release.recipe))
-    call(*typed(command))
-    assert (tmp_path / "out.parquet").read_bytes() == release.export("out.parquet")[0]
-
-
 def test_shuffle_takes_a_seed_or_none(people):
     words = ["run", "people.csv", "--k", 4, *ROLES, "--recipe", "r.json", "--out", "o.csv", "--force", "--shuffle"]
     for after, says in (([], "another order"), (["recorded"], "holds its seed"), ([7], "")):
@@ -450,12 +408,6 @@ def test_shuffle_takes_a_seed_or_none(people):
         assert says in call("replay", "r.json", "people.csv", "--out", "again.csv", "--force").stdout
         assert (Path("again.csv").read_bytes() == file) == (after != [])
         assert sorted(Path("again.csv").read_bytes().splitlines()) == sorted(file.splitlines())
-
-
-def typed(command):
-    """Return the words that a shell makes of a command, but the first."""
-    program = f"microagg() {{ printf '%s\\0' \"$@\"; }}\n{command}"
-    return subprocess.run(["sh", "-c", program], capture_output=True, text=True, check=True).stdout.split("\0")[:-1]
 
 
 def test_sweep_agrees_with_the_package(people):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from microagg import ALGORITHMS, MicroaggError, ParameterError, microaggregate, replay
-from microagg.release.recipe import command, script
+from microagg.release.recipe import script
 
 CODE = "k=3); __import__('os').system('touch owned'); dict(a"
 
@@ -90,7 +90,7 @@ def test_what_no_release_has_written_is_refused(frame, recipe, name):
     forged = recipe | HOSTILE[name]
     field = next(iter(HOSTILE[name]))
     said = []
-    for make in (lambda: script(forged, "in.csv"), lambda: command(forged, "in.csv"), lambda: replay(frame, forged)):
+    for make in (lambda: script(forged, "in.csv"), lambda: replay(frame, forged)):
         with pytest.raises(ParameterError) as refused:
             make()
         said.append(str(refused.value))
@@ -117,4 +117,3 @@ def test_what_releases_write_is_taken(frame, key):
     except MicroaggError:
         pytest.skip(f"{key} needs more than one column of nine numbers")
     ast.parse(script(json.loads(json.dumps(recipe)), "in.csv"))
-    assert command(recipe, "in.csv")[1] == ""

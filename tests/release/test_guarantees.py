@@ -97,18 +97,16 @@ PEOPLE = pd.DataFrame({"age": [1, 2, 3, 11, 12, 13, 21, 22, 23], "ill": list("aa
 HOW = {"k": 3, "method": "mdav", "quasi_identifiers": "age", "confidential": ["ill", "pay"]}
 
 
-def test_it_stands_in_recipe_program_command_report_and_checklist():
+def test_it_stands_in_recipe_program_report_and_checklist():
     release = microaggregate(PEOPLE, **HOW, diversity={"ill": ("entropy", 2)}, closeness={"pay": 0.4})
     assert release.recipe["diversity"] == [["ill", ["entropy", 2.0]]]
     replayed(PEOPLE, release)
     assert "diversity={'ill': ('entropy', 2.0)}" in release.script("people.csv")
-    assert "--diversity ill=entropy:2.0 --closeness pay=0.4" in " ".join(release.command("people.csv")[0].split())
     assert Plan.from_json(Plan.of(PEOPLE, **HOW, diversity={"ill": 2}).to_json()).diversity == {"ill": 2}
     says = str(release.report.guaranteed[0])
     assert "2.381" in says
     assert says in release.report.summary()
     assert says in release.to_dict()["promise"]["promise"]
-    assert type(release.report).from_dict(release.report.to_dict()) == release.report
     [finding, *_] = [own for own in release.report.findings if own.code == "homogeneity"]
     assert (finding.level, finding.columns) == ("ok", ("ill", "pay"))
     assert says in finding.text

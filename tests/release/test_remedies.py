@@ -9,9 +9,8 @@ import pytest
 from microagg.api import microaggregate
 from microagg.columns.recodes import intervals
 from microagg.errors import DataError, ParameterError
-from microagg.optimum.formatting import percent
 from microagg.progress import Cancelled, watched
-from microagg.release import Change, loss_finding, try_remedies, without_outliers
+from microagg.release import Change, try_remedies, without_outliers
 from tests.release.common import QUASI
 
 
@@ -155,49 +154,6 @@ def test_remedies_can_be_cancelled(frame):
     assert [share for _, share in seen] == [0.0, 0.25, 0.5]
 
 
-# ---- A limit ---------------------------------------------------------------------------------------------------------
-
-
-def test_loss_against_a_limit(frame):
-    report = microaggregate(frame, k=4, quasi_identifiers=QUASI).report
-    loss = report.loss.information_loss
-    ok = loss_finding(report, loss)
-    assert (ok.level, ok.code, ok.columns) == ("ok", "loss", ())
-    assert f"IL is {percent(loss)}" in ok.text
-    warn = loss_finding(report, loss - 0.01)
-    worst = max(report.loss.attributes, key=report.loss.attributes.get)
-    assert (warn.level, warn.code, warn.columns) == ("warn", "loss", (worst,))
-    one = microaggregate(frame, k=4, quasi_identifiers="age").report
-    assert loss_finding(one, 0).columns == ()
-    for limit in (-1, float("nan"), float("inf"), "10", None, True):
-        with pytest.raises(ParameterError, match="limit must be a percentage of at least 0"):
-            loss_finding(report, limit)
-
-
-def test_a_limit_is_for_one_measure(codes):
-    """Total-IL where there are categories, however they are released: the IL of the numbers is another quantity."""
-    asked = {"k": 5, "method": "mondrian", "quasi_identifiers": ["age", "sex"]}
-    report = microaggregate(codes, **asked).report
-    total = report.generalization.information_loss
-    assert report.loss.information_loss != total
-    assert (report.measure, report.measured) == ("Total-IL", report.generalization)
-    assert f"Total-IL is {percent(total)}" in loss_finding(report, total).text
-    worst = max(report.lost, key=report.lost.get)
-    assert loss_finding(report, total - 0.01).columns == (worst,)
-    ranges = microaggregate(codes, statistic="generalize", **asked).report
-    assert loss_finding(ranges, total) == loss_finding(report, total)
-
-
-def test_a_loss_that_outliers_make_small_is_not_green(codes):
-    codes = pd.concat([codes] * 3, ignore_index=True)
-    codes.loc[[7, 100], "age"] = 999
-    for names, method in ((["age", "sex"], "mondrian"), (["age"], "mdav")):
-        report = microaggregate(codes, k=5, method=method, quasi_identifiers=names).report
-        finding = loss_finding(report, 100)
-        assert (finding.level, finding.columns) == ("warn", ("age",))
-        assert "outliers of 'age'" in finding.text
-
-
 @pytest.mark.parametrize(
     ("far", "words", "left"),
     [
@@ -219,17 +175,6 @@ def test_outliers_are_left_out_by_having_their_values_missing(far, words, left):
     release = microaggregate(frame, **asked)
     assert set(release.report.dropped) == set(frame.index[~frame["age"].between(0, 49)])
     assert "outliers" not in {finding.code for finding in release.report.findings}
-
-
-@pytest.mark.parametrize("statistic", ["mean", "generalize"])
-def test_a_limit_that_no_method_can_keep_is_said_to_be_one(codes, statistic):
-    asked = {"k": 5, "method": "mondrian", "quasi_identifiers": ["age", "sex"], "statistic": statistic}
-    report = microaggregate(codes, **asked).report
-    worst = report.measured
-    assert 0 < worst.lower_bound < worst.information_loss
-    unattainable = f"the lower bound is {percent(worst.lower_bound)}"
-    assert unattainable in loss_finding(report, 0.99 * worst.lower_bound).text
-    assert unattainable not in loss_finding(report, 1.01 * worst.lower_bound).text
 
 
 def test_how_numbers_are_written_is_seen_in_the_whole_file():

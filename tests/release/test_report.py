@@ -17,7 +17,6 @@ from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.metrics import information_loss, sse, sst
 from microagg.optimum import bounds
 from microagg.release.measures import Utility
-from microagg.release.report.report import Report
 from microagg.release.source import Numbers
 from tests.release.common import QUASI, smallest_class
 
@@ -35,20 +34,6 @@ def test_loss_is_that_of_the_partition(frame, scale):
     assert 0 < lost.lower_bound < lost.information_loss
     for j, name in enumerate(QUASI):
         assert lost.attributes[name] == pytest.approx(information_loss(Z[:, j], release.partition.labels))
-
-
-@pytest.mark.parametrize("more", [{"by": "region"}, {"statistic": "generalize"}, {"missing": "impute"}])
-def test_a_report_is_built_again_from_json(frame, more):
-    frame = frame.assign(town=pd.Categorical(["a", "b"] * (len(frame) // 2) + ["a"] * (len(frame) % 2)))
-    frame.loc[frame.index[3], QUASI[0]] = None if "missing" in more else frame[QUASI[0]].iloc[3]
-    report = microaggregate(frame, k=4, quasi_identifiers=[*QUASI, "town"], method="mondrian", shuffle=1, **more).report
-    report = report.accept("undecided", reason="it is old")
-    found = Report.from_dict(json.loads(json.dumps(report.to_dict())))
-    assert found == report
-    assert found.summary() == report.summary()
-    for broken in ({**report.to_dict(), "more": 1}, {"k": 3}, [], {**report.to_dict(), "risk": 1}):
-        with pytest.raises(DataError, match="this is no report"):
-            Report.from_dict(broken)
 
 
 @pytest.mark.parametrize("by", [None, "region"])

@@ -89,7 +89,7 @@ def test_numbers_of_categories_stay_numbers_beside_the_category_of_missing_value
     assert about.variable_value_labels == {"zone": codes}
     assert cells["zone"].tolist() == [*np.repeat(zone, 4), *list(codes) * 4]
     program = release.script("people.csv", out=f"x{ending}")
-    assert f"release.export('x{ending}')" in program
+    assert f"release.export('x{ending}', like=original)" in program
 
 
 def test_a_file_that_cannot_hold_the_table_is_refused_before_records_are_grouped(tmp_path, monkeypatch):

@@ -18,9 +18,8 @@ from microagg.columns.numerals import COMMA, POINT
 from microagg.errors import DataError, ParameterError
 from microagg.optimum.formatting import percent
 from microagg.release import recipe as recipes
-from microagg.release.assessment import Assessment, Figure, Released
+from microagg.release.assessment import Assessment, Released
 from microagg.release.choices import OPTIONS
-from microagg.release.predicted_linkage import Predicted
 from microagg.release.report.report import FOR_STEWARD, Report
 from microagg.tables import digest_bytes
 from microagg.validation import counted, listing, plain, quoted, shortened
@@ -215,24 +214,10 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _assessment(assessment: Assessment) -> dict[str, Any]:
-    """Return risks and utility, those that are nearest to the worst they can be first."""
+    """Risks and utility, with the titles of the measures."""
     table = assessment.to_dict()
     pairs = zip(assessment.figures, table["figures"], strict=True)
-    figures = sorted(pairs, key=lambda pair: badness(pair[0]), reverse=True)
-    return table | {"figures": [row | {"title": figure.measure.title} for figure, row in figures]}
-
-
-def badness(figure: Figure) -> float:
-    """Return how near a figure is to the worst that it can be, from 0 to 1; without a worst, 1 is never reached."""
-    low, high = figure.measure.bounds
-    unit = 100.0 if figure.measure.unit == "percent" else 1.0
-    value = figure.after / unit
-    if figure.measure.better == "high":
-        # Such are at best infinite, or a share of what the originals allow, of which all is the best.
-        return min(max(1.0 - value, 0.0), 1.0) if figure.measure.unit == "share" else 1.0 / max(value, 1.0)
-    if math.isinf(high):
-        return min(max(value, 0.0), 1.0) if figure.measure.unit in ("share", "percent") else value / (1.0 + value)
-    return (value - low) / (high - low)
+    return table | {"figures": [row | {"title": figure.measure.title} for figure, row in pairs]}
 
 
 def _program(release: Released, out: str | None, origin: Mapping[str, Any] | None) -> dict[str, str]:
@@ -286,11 +271,6 @@ def _withhold(contents: dict[str, Any]) -> None:
     report, assessment, says = contents["report"], contents["assessment"], contents["withheld"]
     dominated, everywhere, overall = set(map(str, report["dominated"])), set(), set()
     findings = [*report["findings"], *report["accepted"]]
-    for predicted in report["risk"].get("predicted", ()):
-        formula = Predicted(**predicted).how
-        predicted["formula"] = ""
-        for finding in findings:
-            finding["text"] = finding["text"].replace(formula, "")
     if dominated:
         everywhere, overall = {"correlation_change"}, _OVERALL
         says["attributes"] = (
@@ -464,9 +444,9 @@ def _value_choices(chosen: Mapping[str, Any], report: Report) -> Iterator[tuple[
 # What was compared with the release: other methods and values of k, and where the one that was chosen stands.
 
 _NEEDED = ("title", "k", "information_loss")
-_NUMBERS = ("k", "information_loss", "record_linkage", "floor", "n_records")
+_NUMBERS = ("k", "information_loss", "floor", "n_records")
 
-# Losses and risks whose relative difference is at most this are the same, to within rounding.
+# Losses whose relative difference is at most this are the same, to within rounding.
 _ROUNDING = 1e-9
 
 
@@ -476,7 +456,7 @@ def compared(comparison: pd.DataFrame, release: Released) -> dict[str, Any] | No
     Raises :class:`DataError` if it is no table with ``title``, ``k`` and ``information_loss``, or holds no numbers.
     """
     _check(comparison)
-    columns = [name for name in (*_NEEDED, "record_linkage", "floor") if name in comparison]
+    columns = [name for name in (*_NEEDED, "floor") if name in comparison]
     comparison = comparison.reset_index(drop=True).replace([math.inf, -math.inf], math.nan)
     table = comparison[columns].dropna(subset=list(_NEEDED)).copy()
     if table.empty:
@@ -492,7 +472,7 @@ def compared(comparison: pd.DataFrame, release: Released) -> dict[str, Any] | No
             f"Compared were {counted(int(n), 'record')} of the {all_records:,}, drawn at random: of all of them losses "
             "are lower, as there are nearer neighbors."
         )
-    return {"rows": rows, "on": on, "loss_in_words": _loss_in_words(table), "risk_in_words": _risk_in_words(table)}
+    return {"rows": rows, "on": on, "loss_in_words": _loss_in_words(table)}
 
 
 def _check(comparison: Any) -> None:
@@ -545,25 +525,3 @@ def _loss_in_words(table: pd.DataFrame) -> str:
         f"{percent(lost)} at k = {near_k:,}" for near_k, lost in zip(near["k"], near["information_loss"], strict=True)
     ]
     return f"{sentence}. The loss of the same method is {listing(others)}." if others else f"{sentence}."
-
-
-def _risk_in_words(table: pd.DataFrame) -> str:
-    """Return whether another row is as low in risk and loss as the chosen one, and lower in one of them."""
-    linked = table.dropna(subset=["record_linkage"]) if "record_linkage" in table else table.iloc[:0]
-    if not linked["chosen"].any():
-        return ""
-    losses, risks = linked["information_loss"], linked["record_linkage"]
-    loss, risk = (float(figures[linked["chosen"]].iloc[0]) for figures in (losses, risks))
-    lower_loss, lower_risk = losses < loss * (1 - _ROUNDING), risks < risk * (1 - _ROUNDING)
-    not_worse = (losses <= loss * (1 + _ROUNDING)) & (risks <= risk * (1 + _ROUNDING))
-    better = linked[not_worse & (lower_loss | lower_risk)]
-    found_again = f"{percent(100 * risk)} of the records are linked to their originals by their nearest values"
-    sentence = f"In the release that was chosen {found_again}"
-    if better.empty:
-        return f"{sentence}; none of the others is lower in risk without losing more."
-    best = better.nsmallest(1, "information_loss").iloc[0]
-    return (
-        f"{sentence}; {counted(len(better), 'other release')} would be at least as low in risk and in loss, such as "
-        f"{best['title']} at k = {int(best['k']):,} ({percent(100 * float(best['record_linkage']))} linked, "
-        f"{percent(float(best['information_loss']))} lost)."
-    )

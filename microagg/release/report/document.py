@@ -1,11 +1,10 @@
-"""The report as one HTML document made of its contents, its figures as SVG: equal contents give equal text."""
+"""The report as one HTML document made of its contents, its figure as SVG: equal contents give equal text."""
 
 from __future__ import annotations
 
 import importlib
 import io
 import math
-import re
 import shlex
 import threading
 import warnings
@@ -20,7 +19,6 @@ from microagg.optimum.formatting import in_unit, percent
 from microagg.validation import shortened
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -52,9 +50,7 @@ def document(contents: Mapping[str, Any]) -> str:
         try:
             importlib.import_module(module)
         except ImportError:
-            raise DataError(
-                f"the report as HTML needs the package {package}: install microagg[report], or write it by to_json."
-            ) from None
+            raise DataError(f"the report as HTML needs the package {package}: install microagg[report].") from None
     import jinja2
 
     files = resources.files(__package__)
@@ -69,7 +65,7 @@ def document(contents: Mapping[str, Any]) -> str:
         **contents,
         whole=len(contents["program"]["text"]) < _MOST_PRINTED,
         style=files.joinpath("report.css").read_text(encoding="utf-8"),
-        drawn=_drawings(contents),
+        drawn=_drawing(contents),
         check=_check(contents["file"]),
         levels=_LEVELS,
         better=_BETTER,
@@ -79,21 +75,15 @@ def document(contents: Mapping[str, Any]) -> str:
     )
 
 
-def _drawings(contents: Mapping[str, Any]) -> dict[str, str]:
-    """The figures by name, empty texts if there is nothing to draw."""
-    drawn = {"loss": "", "risk": "", "kept": ""}
-    comparison, assessment, report = contents["comparison"], contents["assessment"], contents["report"]
-    if comparison and (rows := comparison["rows"]):
-        # Where there are categories it is Total-IL that was compared.
-        loss = (report["generalization"] or report["loss"])["information_loss"]
-        release = {"title": None, "k": report["k"], "information_loss": loss}
-        chosen = next((row for row in rows if row["chosen"]), release)
-        drawn["loss"] = loss_against_k(rows, chosen, "loss")
-        if any(row.get("record_linkage") is not None for row in rows):
-            drawn["risk"] = risk_and_loss(rows, chosen, "risk")
-    if assessment and "overall" not in contents["withheld"]:
-        drawn["kept"] = spreads_and_correlations(assessment["attributes"], "kept")
-    return drawn
+def _drawing(contents: Mapping[str, Any]) -> str:
+    """The loss of what was compared, against k. Empty if nothing was."""
+    comparison, report = contents["comparison"], contents["report"]
+    if not comparison:
+        return ""
+    # Where there are categories it is Total-IL that was compared.
+    loss = (report["generalization"] or report["loss"])["information_loss"]
+    release = {"title": None, "k": report["k"], "information_loss": loss}
+    return loss_against_k(comparison["rows"], next((row for row in comparison["rows"] if row["chosen"]), release))
 
 
 def _check(file: Mapping[str, Any] | None) -> list[dict[str, str]]:
@@ -139,9 +129,11 @@ _INK, _CHOSEN, _OTHER, _FAINT = "#1d2329", "#0b4f82", "#5f6b76", "#87919a"
 _DASHES = ("--", ":", "-.", (0, (6, 2)), (0, (1, 1)), (0, (4, 1, 1, 1, 1, 1)))
 _MARKERS = ("s", "^", "D", "v", "P", "X")
 
-# In inches. More lines than the second number are drawn alike, and more attributes are only in the table.
-_WIDTH = 4.6
-_MOST_LINES, _MOST_BARS = len(_DASHES), 12
+# In inches.
+_SIZE = (4.6, 2.75)
+
+# More lines are drawn alike.
+_MOST_LINES = len(_DASHES)
 
 # Matplotlib's settings hold for the whole process, so one thread draws at a time.
 _LOCK = threading.Lock()
@@ -166,15 +158,15 @@ _SETTINGS: dict[Any, Any] = {
 _SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 
 
-def loss_against_k(rows: Rows, release: Mapping[str, Any], name: str) -> str:
+def loss_against_k(rows: Rows, release: Mapping[str, Any]) -> str:
     """Draw the loss of each method against k, with the ``release`` marked, and the lower bounds.
 
     ``rows`` are those of :func:`microagg.release.report.contents.compared`; ``release`` has ``title``, ``k`` and
-    ``information_loss`` of the release; ``name`` distinguishes the parts of this figure in the document.
+    ``information_loss`` of the release.
     """
     from matplotlib.ticker import MaxNLocator
 
-    with _figure(2.75) as figure:
+    with _figure() as figure:
         axes = figure.add_subplot()
         floors = {row["k"]: row["floor"] for row in rows if row.get("floor") is not None}
         if floors:
@@ -184,74 +176,25 @@ def loss_against_k(rows: Rows, release: Mapping[str, Any], name: str) -> str:
             axes.plot(ks, lows, color=_OTHER, linewidth=0.8, label="lower bound at each k")
         for title, part, style in _lines(rows, release):
             axes.plot([row["k"] for row in part], [row["information_loss"] for row in part], label=title, **style)
+        here = ([release["k"]], [release["information_loss"]])
+        axes.plot(*here, "o", ms=11, mfc="none", mec=_CHOSEN, mew=1.8, zorder=4, label="this release")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        _finish(figure, axes, "k, the smallest group", release["k"], release["information_loss"])
+        axes.set_xlabel("k, the smallest group")
+        axes.set_ylabel("Information loss, %")
+        axes.set_ylim(bottom=0)
+        handles, labels = axes.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, handlelength=2.6, fontsize=8)
         losses = [row["information_loss"] for row in rows]
         return _svg(
             figure,
-            name,
             "Information loss against k",
             f"{len(rows)} releases with a loss from {min(losses):.3g} % to {max(losses):.3g} %; the "
             f"chosen one, at k = {release['k']}, has {release['information_loss']:.3g} %.",
         )
 
 
-def risk_and_loss(rows: Rows, release: Mapping[str, Any], name: str) -> str:
-    """Draw the loss against the share of linked records, with the ``release`` marked if its share is known."""
-    linked = [row for row in rows if row.get("record_linkage") is not None]
-    with _figure(2.75) as figure:
-        axes = figure.add_subplot()
-        for title, part, style in _lines(linked, release):
-            xs = [100 * row["record_linkage"] for row in part]
-            axes.plot(xs, [row["information_loss"] for row in part], label=title, **style)
-            if title == release["title"]:
-                _name_ks(axes, part, xs)
-        linkage = release.get("record_linkage")
-        x = None if linkage is None else 100 * linkage
-        _finish(figure, axes, "Records linked to their originals, %", x, release["information_loss"])
-        axes.set_xlim(left=0)
-        return _svg(
-            figure,
-            name,
-            "Information loss against the risk to be found",
-            f"{len(linked)} releases: those toward the lower left are better in both. Lines join the values of k of a "
-            "method.",
-        )
-
-
-def spreads_and_correlations(attributes: Rows, name: str) -> str:
-    """Draw the spread that each attribute keeps and the largest change of its correlations. "" without numbers.
-
-    ``attributes`` are those of :attr:`microagg.release.Assessment.attributes`; the first ones are drawn.
-    """
-    rows = [row for row in attributes if row.get("sd_ratio") is not None][:_MOST_BARS]
-    if not rows:
-        return ""
-    positions = range(len(rows))
-    with _figure(0.85 + 0.22 * len(rows)) as figure:
-        spread_axes, change_axes = figure.subplots(1, 2, sharey=True)
-        spread_axes.barh(positions, [100 * row["sd_ratio"] for row in rows], color=_CHOSEN, height=0.55)
-        spread_axes.axvline(100, color=_INK, linewidth=0.8)
-        spread_axes.set_xlabel("Standard deviation\nkept, %")
-        change_axes.barh(positions, [row.get("correlation_change") or 0.0 for row in rows], color=_OTHER, height=0.55)
-        change_axes.set_xlabel("Largest change\nof a correlation")
-        change_axes.set_xlim(left=0)
-        spread_axes.set_yticks(positions, [_printable(row["attribute"]) for row in rows])
-        spread_axes.invert_yaxis()
-        for axes in (spread_axes, change_axes):
-            axes.tick_params(axis="y", length=0)
-        spreads = [100 * row["sd_ratio"] for row in rows]
-        return _svg(
-            figure,
-            name,
-            "Spreads and correlations that are kept",
-            f"Of {len(rows)} attributes, {_printable(rows[0]['attribute'])} has the highest loss; standard deviations "
-            f"are {min(spreads):.3g} % to {max(spreads):.3g} % of what they were.",
-        )
-
-
 @contextmanager
-def _figure(height: float) -> Iterator[Figure]:
+def _figure() -> Iterator[Figure]:
     """An empty figure, with the common settings while it is drawn."""
     import matplotlib
     from matplotlib.figure import Figure
@@ -260,7 +203,7 @@ def _figure(height: float) -> Iterator[Figure]:
     with _LOCK, matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
         # The reader's fonts draw the letters; a letter that is missing here only changes its estimated width.
         warnings.filterwarnings("ignore", "Glyph")
-        yield Figure(figsize=(_WIDTH, height), layout=ConstrainedLayoutEngine(wspace=0.05))
+        yield Figure(figsize=_SIZE, layout=ConstrainedLayoutEngine())
 
 
 def _lines(rows: Rows, release: Mapping[str, Any]) -> Iterator[tuple[str | None, Rows, dict[str, Any]]]:
@@ -278,64 +221,29 @@ def _lines(rows: Rows, release: Mapping[str, Any]) -> Iterator[tuple[str | None,
         yield release["title"], part, {"color": _CHOSEN, "marker": "o", "linewidth": 1.8, "zorder": 3}
 
 
-def _name_ks(axes: Axes, rows: Rows, xs: Sequence[float]) -> None:
-    """Write k at the points of a method, only at the first and last of many."""
-    alignment: dict[str, Any] = {"horizontalalignment": "right", "verticalalignment": "top", "fontsize": 8}
-    for index, (row, x) in enumerate(zip(rows, xs, strict=True)):
-        if len(rows) <= 8 or index in (0, len(rows) - 1):
-            point = (x, row["information_loss"])
-            axes.annotate(f"k = {row['k']}", point, xytext=(-7, -6), textcoords="offset points", **alignment)
-
-
-def _finish(figure: Figure, axes: Axes, x_label: str, x: float | None, y: float) -> None:
-    """Mark the release, if its position is known, and label the axes and the lines."""
-    if x is not None:
-        axes.plot([x], [y], "o", ms=11, mfc="none", mec=_CHOSEN, mew=1.8, zorder=4, label="this release")
-    axes.set_xlabel(x_label)
-    axes.set_ylabel("Information loss, %")
-    axes.set_ylim(bottom=0)
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, handlelength=2.6, fontsize=8)
-
-
 def _printable(name: object) -> str:
     """A name in printable letters, shortened."""
     return shortened("".join(letter if letter.isprintable() else " " for letter in str(name)), 28)
 
 
-def _svg(figure: Figure, name: str, title: str, description: str) -> str:
+def _svg(figure: Figure, title: str, description: str) -> str:
     """A figure as an SVG element for HTML, with a description for those who do not see it."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     root = ElementTree.fromstring(buffer.getvalue())
     for parent in root.iter():
         for child in list(parent):
-            if not child.tag.startswith(_SVG):
+            if not child.tag.startswith(_SVG) or child.tag == f"{_SVG}metadata":
                 parent.remove(child)
-    if (metadata := root.find(f"{_SVG}metadata")) is not None:
-        root.remove(metadata)
     for element in root.iter():
         element.tag = element.tag.removeprefix(_SVG)
-        attributes = {key.removeprefix(_LINK): _unique(value, key, name) for key, value in element.attrib.items()}
+        attributes = {key.removeprefix(_LINK): value for key, value in element.attrib.items()}
         element.attrib.clear()
         element.attrib.update(attributes)
-    root.attrib = {
-        "viewBox": root.attrib["viewBox"],
-        "role": "img",
-        "aria-labelledby": f"{name}-title {name}-desc",
-        "class": "drawn",
-    }
+    root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-labelledby": "drawn-title drawn-desc"}
+    root.attrib["class"] = "drawn"
     for position, (tag, text) in enumerate((("title", title), ("desc", description))):
-        element = ElementTree.Element(tag, {"id": f"{name}-{tag}"})
+        element = ElementTree.Element(tag, {"id": f"drawn-{tag}"})
         element.text = text
         root.insert(position, element)
     return ElementTree.tostring(root, encoding="unicode")
-
-
-def _unique(value: str, key: str, name: str) -> str:
-    """Attribute with the parts of a figure named after it, so that no two have one name."""
-    if key == "id":
-        return f"{name}-{value}"
-    if key.removeprefix(_LINK) == "href":
-        return value.replace("#", f"#{name}-")
-    return re.sub(r"url\(#", f"url(#{name}-", value)

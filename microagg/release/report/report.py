@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import asdict, dataclass, is_dataclass, replace
-from types import UnionType
-from typing import Any, Self, get_args, get_origin, get_type_hints
-
-import numpy as np
-import pandas as pd
+from collections.abc import Hashable
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
 
 from microagg.columns.gaps import Filled
-from microagg.errors import DataError, ParameterError
+from microagg.errors import ParameterError
 from microagg.optimum.formatting import percent
 from microagg.release.checks import Finding
 from microagg.release.guarantees import Guarantee, describe_counts
@@ -161,44 +157,6 @@ class Report:
             if not getattr(self, name):
                 del figures[name]
         return figures
-
-    @classmethod
-    def from_dict(cls, figures: Mapping[str, Any]) -> Self:
-        """Restore a report from the ``figures`` of :meth:`to_dict`. Values that JSON cannot hold are texts in it.
-
-        Raises
-        ------
-        DataError
-            If ``figures`` have another form.
-        """
-        try:
-            report: Self = _build(cls, figures)
-        except (AttributeError, KeyError, TypeError):
-            raise DataError("this is no report of a release: pass what Report.to_dict returned.") from None
-        return report
-
-    def to_frame(self) -> pd.DataFrame:
-        """Table of all figures, one row each, with the columns ``part``, ``measure``, ``attribute`` and ``value``.
-
-        ``attribute`` is the quasi-identifier if a figure concerns one, otherwise empty.
-        """
-        rows: list[tuple[str, str, Any, Any]] = [
-            *(("records", name, "", getattr(self, name)) for name in ("k", "n_records", "n_dropped")),
-            *(("records", "n_filled", filled.column, filled.n) for filled in self.filled),
-        ]
-        for part in ("loss", "risk", "utility", "generalization"):
-            figures = {} if getattr(self, part) is None else vars(getattr(self, part))
-            rows += [(part, name, "", value) for name, value in figures.items() if isinstance(value, (int, float))]
-        if self.loss is not None:
-            rows += [("loss", "information_loss", name, value) for name, value in self.loss.attributes.items()]
-        for attribute in self.utility.attributes if self.utility is not None else ():
-            figures = {name: value for name, value in vars(attribute).items() if name != "name"}
-            rows += [("utility", name, attribute.name, value) for name, value in figures.items() if value is not None]
-        if (total := self.generalization) is not None:
-            rows += [("generalization", "information_loss", name, value) for name, value in total.attributes.items()]
-            rows += [("generalization", "changed", name, value) for name, value in total.changed.items()]
-        table = pd.DataFrame(rows, columns=["part", "measure", "attribute", "value"])
-        return table.astype({"value": np.float64, "attribute": object})
 
     def summary(self) -> str:
         """The report in a few sentences, one per line."""
@@ -377,17 +335,3 @@ def _gap_in_words(gap: float) -> str:
     if gap == float("inf"):
         return ""
     return ", so this is the optimum" if gap <= _CLOSED else f" (gap {percent(100.0 * gap)})"
-
-
-def _build(kind: Any, value: Any) -> Any:
-    """A dataclass, or a field of this type, from its JSON."""
-    if value is None:
-        return None
-    if isinstance(kind, type) and is_dataclass(kind):
-        kinds = get_type_hints(kind)
-        return kind(**{name: _build(kinds[name], item) for name, item in value.items()})
-    if isinstance(kind, UnionType):
-        return _build(get_args(kind)[0], value)
-    if get_origin(kind) is tuple:
-        return tuple(_build(get_args(kind)[0], item) for item in value)
-    return value
