@@ -305,8 +305,8 @@ def with_guarantees(command: click.Command) -> click.Command:
     return command
 
 
-def release_flags(without: Sequence[str] = ()) -> list[Flag]:
-    """A flag for each argument of ``microaggregate``, except those ``without``."""
+def release_flags() -> list[Flag]:
+    """A flag for each argument of ``microaggregate``."""
     k = Flag(["k", "--k", "-k"], type=int, required=True, help="The minimum number of records in a group.")
     method = Flag(["--method"], metavar="KEY", help=f"The algorithm: see microagg methods. Default: {USUAL_METHOD!r}.")
     engine = Flag(
@@ -315,7 +315,7 @@ def release_flags(without: Sequence[str] = ()) -> list[Flag]:
         help="Where the work is done: in memory, or in blocks of records by the workers of Dask. Default: 'memory'.",
     )
     block = Flag(["--block-size"], type=int, help="With Dask, about how many records are in a block.")
-    return [flag for flag in (k, method, *option_flags(), engine, block) if flag.name not in without]
+    return [k, method, *option_flags(), engine, block]
 
 
 def engine_flags() -> list[Flag]:

@@ -29,7 +29,6 @@ _COMMANDS = {
     "verify": ("verifying", "Count whether anybody's file is k-anonymous."),
     "sweep": ("searching", "Run algorithms at many k, to a table."),
     "bound": ("searching", "Compute a lower bound on the information loss."),
-    "search": ("searching", "Search for the partition with the lowest information loss."),
     "certify": ("verifying", "Check whether a certificate proves an optimum."),
     "risk": ("verifying", "Measure the disclosure risk and the data quality of a release."),
     "reproduce": ("searching", "Compute a printed table of a paper, beside the print."),

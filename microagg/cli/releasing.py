@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -180,16 +179,7 @@ def run(**args: Any) -> None:
     chosen |= data.rounding(chosen)
     if targets["out"] is not None:
         check_file(data.frame, chosen, targets["out"])
-    started, took = time.monotonic(), ""
-    release = make(lambda: microaggregate(data.frame, **chosen))
-    if release.recipe["method"] == USUAL_METHOD and release.recipe.get("labels") is None:
-        taken = time.monotonic() - started
-        with working("Proving how much must be lost"):
-            release = release.prove(2.0 + taken / 4)
-        params = release.recipe["params"]
-        effort = f"{params['iterations']:,} iterations for each group" if params["iterations"] else params["effort"]
-        took = f"Least loss took {taken:.1f} s (effort: {effort})."
-    deliver(release, data, targets, took)
+    deliver(make(lambda: microaggregate(data.frame, **chosen)), data, targets)
 
 
 @flags.with_flags(flags.engine_flags(), flags.target_flags())
@@ -280,8 +270,8 @@ def _pop_targets(args: dict[str, Any]) -> dict[str, Any]:
     return targets
 
 
-def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any], took: str = "") -> None:
-    """Write the files, unless a finding blocks them, and print the report and ``took``, a sentence on the time."""
+def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any]) -> None:
+    """Write the files, unless a finding blocks them, and print the report."""
     if targets["against"] is not None:
         with working("Comparing with the earlier release"):
             release = compare_with(release, targets["against"])
@@ -299,7 +289,7 @@ def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any], took
         report = release.report.to_dict() | {"findings": [vars(each) for each in findings]}
         print_json({"notice": FOR_STEWARD, "written": written, **report})
     else:
-        click.echo("\n".join(filter(None, (release.report.summary(), took))))
+        click.echo(release.report.summary())
         _print_warnings(release.report.warnings)
     if stops:
         _print_stops(stops, blocked=out is not None)

@@ -1,4 +1,4 @@
-"""Commands for sweeps, the search for the lowest loss, lower bounds, and printed tables."""
+"""Commands for sweeps, lower bounds, and printed tables."""
 
 from __future__ import annotations
 
@@ -13,15 +13,12 @@ import pandas as pd
 
 from microagg.algorithms.method import Method
 from microagg.algorithms.registry import algorithm
-from microagg.api import microaggregate
 from microagg.cli import flags
 from microagg.cli.output import check_targets, print_json, stoppable, working, write_files
-from microagg.cli.releasing import deliver, make, take_targets
 from microagg.errors import DataError, ParameterError
 from microagg.optimum.bounds import Bound, linear_program
 from microagg.optimum.formatting import percent
 from microagg.optimum.problem import Problem
-from microagg.optimum.search import Search
 from microagg.progress import watched
 from microagg.release.options import split
 from microagg.release.source import Compared, Source
@@ -107,13 +104,10 @@ def _as_json(table: pd.DataFrame) -> str:
     return json.dumps({"rows": rows}, indent=2, ensure_ascii=False) + "\n"
 
 
-_SECONDS = click.option("--seconds", type=float, default=10.0, show_default=True, help="How long to go on.")
-
-
 @flags.with_flags(flags.column_flags())
 @click.command(cls=flags.Command)
 @flags.k_flag
-@_SECONDS
+@click.option("--seconds", type=float, default=10.0, show_default=True, help="How long to go on.")
 @flags.json_flag
 def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
     """Prove what no partition of FILE into groups of at least k records can lose less than.
@@ -156,42 +150,6 @@ def _bound_mixed(source: Source, k: int, as_json: bool) -> None:
             f"No partition into groups of at least {k:,} has a Total-IL below {result.information_loss:.4g} % of the "
             "most that can be lost; more time will not raise it."
         )
-
-
-@flags.with_flags(
-    flags.release_flags(["method", "polish", "random_state", "engine", "block_size"]), flags.target_flags()
-)
-@click.command(cls=flags.Command)
-@_SECONDS
-@click.option("--random-state", type=int, default=0, show_default=True, help="The seed of the search.")
-def search(seconds: float, random_state: int, **args: Any) -> None:
-    """Look for the partition of FILE that loses least, for some seconds, and make a release of it.
-
-    \b
-    Example:
-      microagg search people.csv --k 5 --seconds 60 --qi age,income --confidential illness --out people_k5.csv
-    """
-    targets = take_targets(args)
-    data = flags.read_data(args)
-    chosen = {name: value for name, value in args.items() if value is not None}
-    best = _search(data, chosen, seconds, random_state)
-    columns, chosen = flags.columns_in(data, chosen), chosen | data.rounding(chosen)
-    release = make(lambda: microaggregate(data.frame, **columns, **chosen, method="mdav-star", labels=best.labels))
-    deliver(release, data, targets)
-
-
-def _search(data: flags.Data, chosen: dict[str, Any], seconds: float, seed: int) -> Search:
-    source = flags.make_source(data, dict(chosen))
-    if source.schema.strata:
-        raise ParameterError("the search knows no strata: leave --by out, or take microagg run --polish.")
-    X = _matrix(source, chosen.get("scale") or "zscore")
-    with working("Searching") as show:
-
-        def watch(loss: float, _: float) -> bool:
-            show(f"The best partition so far loses {percent(loss)}")
-            return True
-
-        return Search(X, chosen["k"], random_state=seed).improve(seconds, watch=watch)
 
 
 def _matrix(source: Source, scale: str) -> FloatArray:

@@ -4,20 +4,18 @@ A released group has, for each attribute, a range of numbers or ordinal categori
 its nominal categories in their taxonomy. The loss of an attribute is the share of its domain, or of the height of its
 taxonomy, so it has no unit and attributes need no scaling.
 
-Functions take a DataFrame with its :class:`microagg.Schema`, or :class:`microagg.columns.records.Records` without one.
+Functions take :class:`microagg.columns.records.Records`, which :meth:`microagg.Schema.records` makes of a DataFrame.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.columns.records import Records
-from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import DataError
 from microagg.partition import canonical_labels
@@ -76,17 +74,15 @@ def _common_ancestors(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> 
     return common
 
 
-def group_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
+def group_information_loss(records: Records, labels: ArrayLike) -> FloatArray:
     """Information loss of each group: its size times the sum of its shares (Definition 5).
 
     Parameters
     ----------
-    data : DataFrame or Records
+    records : Records
         n records with d attributes.
     labels : array of int, shape (n,)
         The group of each record, under any numbering.
-    schema : Schema, optional
-        Needed for a DataFrame.
 
     Returns
     -------
@@ -96,35 +92,27 @@ def group_information_loss(data: Any, labels: ArrayLike, schema: Schema | None =
     Raises
     ------
     DataError
-        If a DataFrame has no schema, or labels are not whole numbers, one for each record.
+        If labels are not whole numbers, one for each record.
     """
-    spans = _extents(data, labels, schema)
+    spans = extents(records, labels)
     return np.asarray(spans.sizes * spans.shares.sum(axis=1))
 
 
-def _extents(data: Any, labels: ArrayLike, schema: Schema | None) -> Extents:
-    if isinstance(data, Records):
-        return extents(data, labels)
-    if schema is None:
-        raise DataError("a DataFrame needs its schema: pass microagg.Schema.infer(frame, quasi_identifiers=[...]).")
-    return extents(schema.records(data), labels)
-
-
-def attribute_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
+def attribute_information_loss(records: Records, labels: ArrayLike) -> FloatArray:
     """Share of each attribute's largest possible loss that is lost, shape (d,), 0 to 1.
 
     Parameters and errors are those of :func:`group_information_loss`.
     """
-    spans = _extents(data, labels, schema)
+    spans = extents(records, labels)
     return np.asarray(spans.sizes @ spans.shares / spans.sizes.sum())
 
 
-def total_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> float:
+def total_information_loss(records: Records, labels: ArrayLike) -> float:
     """Total-IL, the sum of the information losses of all groups (Definition 6), 0 to n·d, without a unit.
 
     Parameters and errors are those of :func:`group_information_loss`.
     """
-    return float(group_information_loss(data, labels, schema).sum())
+    return float(group_information_loss(records, labels).sum())
 
 
 def discernibility(labels: ArrayLike) -> int:

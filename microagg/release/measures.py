@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -23,12 +22,6 @@ from microagg.validation import FloatArray, IntArray
 
 # The most records for which a lower bound of Total-IL is computed with each release: it takes less than 0.1 s.
 _MOST_PROVEN = 2000
-
-# The most records for which the lower bound of the SSE is raised: with more, a first step takes longer than seconds.
-_MOST_RAISED = 50_000
-
-# A gap at most this large need not be narrowed.
-_CLOSE = 0.01
 
 
 class _Bounded:
@@ -63,9 +56,8 @@ class Loss(_Bounded):
     lower_bound : float or None
         No partition into groups of at least k (within the strata) has a lower IL, in percent: the nearest-neighbor
         bound, see :func:`microagg.optimum.bounds.nearest_neighbor`; the optimum if it is quickly computed, see
-        :func:`microagg.optimum.bounds.known_optimum`; the stored bound of a benchmark if it is higher, see
-        :func:`microagg.studies.landscape.between`; or the bound of :meth:`microagg.release.Release.prove`. None with
-        weights, as the bound counts each record once.
+        :func:`microagg.optimum.bounds.known_optimum`; or the stored bound of a benchmark if it is higher, see
+        :func:`microagg.studies.landscape.between`. None with weights, as the bound counts each record once.
     """
 
     sse: float
@@ -106,18 +98,6 @@ class Loss(_Bounded):
             lower_bound=bound,
             attributes={name: percent(float(errors[j]), float(spread[j])) for j, name in enumerate(numbers.names)},
         )
-
-    def raised(self, numbers: Numbers, strata: Sequence[Part], k: int, seconds: float) -> Self:
-        """The loss with its lower bound raised for about ``seconds``. Unchanged if the bound is tight or n is large."""
-        if self.gap is None or self.gap <= _CLOSE or len(numbers.Z) > _MOST_RAISED:
-            return self
-
-        def prove(rows: IntArray, until: float) -> float:
-            program = optimum.bounds.LinearProgram(numbers.Z[rows], k)
-            return program.improve(max(0.0, until - time.monotonic())).sse
-
-        bound = _raised(strata, seconds, prove)
-        return replace(self, lower_bound=max(self.lower_bound or 0.0, loss.percent(bound, self.sst)))
 
 
 @dataclass(frozen=True)
@@ -324,35 +304,6 @@ class Generalization(Summary, _Bounded):
             changed=changed,
             lower_bound=bound,
         )
-
-    def raised(self, source: Source, k: int, seconds: float) -> Self:
-        """The loss with its lower bound raised for about ``seconds``. Unchanged if the bound is tight."""
-        if self.gap is None or self.gap <= _CLOSE:
-            return self
-        from microagg.optimum.mixed import MixedBound  # with all algorithms
-
-        records = source.records
-
-        def prove(rows: IntArray, until: float) -> float:
-            floor = MixedBound(records.take(rows), k)
-            floor.improve(max(0.0, until - time.monotonic()), lambda _: True)
-            return floor.bound.sse
-
-        bound = _raised(source.strata, seconds, prove)
-        return replace(self, lower_bound=max(self.lower_bound or 0.0, 100.0 * bound / (records.n * records.d)))
-
-
-def _raised(strata: Sequence[Part], seconds: float, prove: Callable[[IntArray, float], float]) -> float:
-    """Sum of the lower bounds that ``prove`` computes for each stratum, in ``seconds`` for all of them.
-
-    ``prove`` takes the records and the time to end, by the monotonic clock; each stratum gets its share of the time
-    left.
-    """
-    end, total = time.monotonic() + seconds, 0.0
-    for done, (rows, _) in enumerate(strata):
-        now = time.monotonic()
-        total += prove(rows, now + (end - now) / (len(strata) - done))
-    return total
 
 
 def _percent(part: float, whole: float) -> float:

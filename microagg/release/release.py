@@ -54,31 +54,6 @@ class Release(Released):
         """
         return replace(self, report=self.report.accept(*codes, reason=reason))
 
-    def prove(self, seconds: float) -> Self:
-        """The same release with a report that has a higher lower bound of the loss.
-
-        The bound is raised for about ``seconds``: of Total-IL if it is reported, for at most 2,000 records, otherwise
-        of the IL, for at most 50,000. How far depends on the machine; the release and its recipe are the same. Nothing
-        happens if records have weights, or if the gap is at most 1 %.
-
-        Raises
-        ------
-        DataError
-            If the release was pickled or copied, so that the originals are not at hand.
-        ParameterError
-            If ``seconds`` is not a number of at least 0.
-        """
-        from microagg.optimum.bounds import check_seconds  # which needs Numba
-
-        check_seconds(seconds)
-        prepared, report = self.at_hand(), self.report
-        source, k = prepared.source, report.k
-        if report.generalization is not None:
-            report = replace(report, generalization=report.generalization.raised(source, k, seconds))
-        elif report.loss is not None and prepared.numbers is not None:
-            report = replace(report, loss=report.loss.raised(prepared.numbers, source.strata, k, seconds))
-        return replace(self, report=report)
-
     def originals(self) -> pd.DataFrame:
         """The original records, missing values filled, in the order of the release, not a copy.
 

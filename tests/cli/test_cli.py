@@ -102,7 +102,6 @@ def test_without_a_method_it_is_the_least_loss_and_says_how_near_the_optimum(peo
     roles += ["--drop", "name,income"] if qi == "age" else ["--drop", "name"]
     exact = ["--rounding", "none"]
     done = call("run", "people.csv", "-k", 3, *roles, *exact, "--out", "out.csv", "--recipe", "r.json")
-    assert re.search(r"took [\d.]+ s \(effort: usual\)", done.stdout)
     proven = "so this is the optimum"
     assert re.search(proven if qi == "age" else rf"{proven}|\(gap [0-9.]+ %\)", done.stdout)
     text = people.with_name("r.json").read_text()
@@ -110,16 +109,11 @@ def test_without_a_method_it_is_the_least_loss_and_says_how_near_the_optimum(peo
     assert not re.search("lower_bound|floor|seconds", text)
     call("replay", "r.json", "people.csv", "--out", "again.csv")
     assert people.with_name("again.csv").read_bytes() == people.with_name("out.csv").read_bytes()
-    quick = call(
-        "run", "people.csv", "-k", 3, *roles, "--method", "mdav-star" if qi != "age,income,illness" else "k-member"
-    )
-    assert "Least loss took" not in quick.stdout
 
 
 def test_seconds_of_search_are_recorded_as_iterations(people):
-    done = call("run", "people.csv", "-k", 3, *ROLES, "--effort", "0.5", "--out", "out.csv", "--recipe", "r.json")
-    params = json.loads(people.with_name("r.json").read_text())["params"]
-    assert f"(effort: {params['iterations']:,} iterations for each group)." in done.stdout
+    call("run", "people.csv", "-k", 3, *ROLES, "--effort", "0.5", "--out", "out.csv", "--recipe", "r.json")
+    assert json.loads(people.with_name("r.json").read_text())["params"]["iterations"] > 0
     call("replay", "r.json", "people.csv", "--out", "again.csv")
     assert people.with_name("again.csv").read_bytes() == people.with_name("out.csv").read_bytes()
 
@@ -270,7 +264,6 @@ def test_verify_counts_what_is_guaranteed_beyond_k(people):
         ("verify people.csv --qi age --k 2 --diversity illness=2", "name it by --confidential"),
         ("verify people.csv --qi age --k 2 --confidential illness --diversity illness=x", "must be a whole number"),
         ("dashboard nobody.csv", "There is no file 'nobody.csv'"),
-        ("risk people.csv --qi age --target illness", "--target needs a recipe"),
         ("risk people.csv --original people.csv", "name its columns by --qi"),
         ("risk people.csv --qi age,incme", "did you mean 'income'?"),
     ],
@@ -424,17 +417,12 @@ def test_sweep_agrees_with_the_package(people):
     assert len(json.loads(call(*words, "--json").stdout)["rows"]) == 4
 
 
-def test_bound_and_search_meet_at_the_optimum(people):
+def test_bound_meets_the_optimum(people):
     # Eleven numbers in groups of 3: dynamic programming gives 0.118 %.
     found = json.loads(call("bound", "--data", "toy", "--k", 3, "--json").stdout)
     X = datasets.load("toy").X
     least = 100 * microagg.optimum.bounds.exact(X, 3)[0] / float(((X - X.mean(axis=0)) ** 2).sum())
     assert found["information_loss"] == pytest.approx(least, rel=1e-6)
-    words = ["--seconds", 0.3, "--out", "best.csv", "--json", *ROLES]
-    best = json.loads(call("search", "people.csv", "--k", 3, *words).stdout)
-    usual = json.loads(call("run", "people.csv", "--k", 3, "--json", *ROLES).stdout)
-    assert best["loss"]["information_loss"] <= usual["loss"]["information_loss"]
-    assert smallest_class(pd.read_csv("best.csv"), ["age", "income"]) >= 3
     # Of categories it is one on Total-IL.
     flags = ["people.csv", "--qi", "age,illness", "--k", 3]
     found = json.loads(call("bound", *flags, "--json").stdout)

@@ -21,7 +21,6 @@ import microagg.cli.output
 import microagg.cli.releasing
 from microagg.cli import cli
 from microagg.cli.output import stoppable
-from microagg.optimum.search import Search
 from tests.cli.test_cli import ROLES, people, write_people
 from tests.conftest import ROOT
 from tests.release.common import smallest_class
@@ -166,17 +165,17 @@ def test_ctrl_c_while_python_ends_or_calls_back(press, ends):
 
 def test_ctrl_c_ends_the_work_even_where_the_exception_is_lost(people, heard, monkeypatch):
     """As it is where C calls back, while compiled kernels are loaded."""
-    begin = Search.__init__
+    prepare = release_plan.prepare
 
-    def lose(self, *args, **options):
+    def lose(*args):
         with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
-        begin(self, *args, **options)
+        return prepare(*args)
 
-    monkeypatch.setattr(Search, "__init__", lose)
+    monkeypatch.setattr(release_plan, "prepare", lose)
     heard(signal.default_int_handler)
     with pytest.raises(SystemExit) as end:
-        cli.main(["search", "people.csv", "--k", "3", "--seconds", "50", *ROLES, "--out", "out.csv"])
+        cli.main(["run", "people.csv", "--k", "3", "--effort", "50", *ROLES, "--out", "out.csv"])
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert end.value.code == 130
     assert not Path("out.csv").exists()
@@ -191,9 +190,9 @@ def test_what_does_not_hear_ctrl_c_goes_on(heard):
 
 def test_ctrl_c_leaves_no_file(tmp_path):
     write_people(tmp_path / "people.csv")
-    search = ["search", "people.csv", "--k", "3", "--seconds", "50", *ROLES, "--out", "out.csv", "--recipe", "r.json"]
+    run = ["run", "people.csv", "--k", "3", "--effort", "50", *ROLES, "--out", "out.csv", "--recipe", "r.json"]
     sweep = ["sweep", "people.csv", "--qi", "age,income", *LONG, "--k", "2-9", "--out", "table.csv"]
-    under_way = [shell(tmp_path, *words) for words in (search, sweep)]
+    under_way = [shell(tmp_path, *words) for words in (run, sweep)]
     time.sleep(6)
     for process in under_way:
         assert process.poll() is None

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import pickle
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +11,7 @@ import pytest
 
 from microagg.api import microaggregate
 from microagg.columns.scaling import Scaling, standardize
-from microagg.errors import ConstantColumnWarning, DataError, ParameterError
+from microagg.errors import ConstantColumnWarning
 from microagg.metrics import information_loss, sse, sst
 from microagg.optimum import bounds
 from microagg.release.measures import Utility
@@ -47,36 +45,6 @@ def test_of_one_attribute_the_floor_is_the_optimum(frame, by):
     worse = microaggregate(frame, k=4, quasi_identifiers="age", by=by, method="v-mdav", gamma=1.0).report
     assert worse.loss.lower_bound == lost.lower_bound
     assert re.search(r"\(gap [\d.]+ %\)\.", worse.summary())
-
-
-@pytest.mark.parametrize("by", [None, "region"])
-def test_a_floor_can_be_raised_for_a_release(frame, by):
-    release = microaggregate(frame, k=4, quasi_identifiers=QUASI, by=by)
-    proven = release.prove(5)
-    Z, lost = standardize(frame[QUASI]), release.report.loss
-    parts = [np.arange(len(Z))] if by is None else [np.flatnonzero(frame[by] == value) for value in "ns"]
-    least = sum(bounds.LinearProgram(Z[rows], 4).improve(30).sse for rows in parts)
-    assert lost.lower_bound < proven.report.loss.lower_bound <= lost.information_loss
-    assert proven.report.loss.lower_bound <= 100 * least / sst(Z) * (1 + 1e-6)
-    assert proven.recipe == release.recipe
-    assert replace(proven.report, loss=lost) == release.report
-    assert proven.prove(0).report == proven.report
-    weighted = microaggregate(frame.assign(w=2.0), k=4, quasi_identifiers=QUASI, weights="w")
-    assert weighted.prove(1).report == weighted.report  # which have no floor
-    with pytest.raises(ParameterError, match="time limit must be"):
-        release.prove(-1)
-    with pytest.raises(DataError, match="original is not kept"):
-        pickle.loads(pickle.dumps(release)).prove(1)
-
-
-@pytest.mark.parametrize("by", [None, "region"])
-def test_a_floor_of_total_il_can_be_raised(frame, by):
-    mixed = frame.assign(town=["a", "b", "c"] * (len(frame) // 3))
-    release = microaggregate(mixed, k=4, quasi_identifiers=[*QUASI, "town"], by=by)
-    common, proven = release.report.generalization, release.prove(5).report.generalization
-    assert common.lower_bound < proven.lower_bound <= common.information_loss
-    assert replace(proven, lower_bound=common.lower_bound) == common
-    assert release.prove(0).report.generalization == common
 
 
 def test_risk_is_counted_on_the_release(frame):

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from microagg.columns.schema import column_names
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError, ParameterError, brief
 from microagg.metrics.utility.columns import Column, Table, pair_columns
 from microagg.progress import checkpoint
 from microagg.tables.frames import as_pandas
-from microagg.validation import FloatArray, IntArray
+from microagg.validation import FloatArray, IntArray, is_name
 
 #: The maximum number of records that :func:`propensity` compares.
 SAMPLE_COMPARED = 20_000
@@ -207,7 +207,8 @@ def prediction(
     Raises
     ------
     ParameterError
-        If there are no features or more than :data:`MOST_FEATURES`, or the target is among them.
+        If the target is no column name, there are no features or more than :data:`MOST_FEATURES`, or the target is
+        among them.
     DataError
         As :func:`microagg.metrics.utility.columns.pair_columns`; if the target is constant, also in one of the halves,
         has more than :data:`MOST_CLASSES` classes, or one of fewer than :data:`MIN_PER_CLASS` records; or if there are
@@ -219,6 +220,8 @@ def prediction(
     (2017), Real-valued (medical) time series generation with recurrent conditional GANs, test on originals. Both models
     are scikit-learn's HistGradientBoosting, after Ke et al. (2017), LightGBM, with the same settings.
     """
+    if not is_name(target):
+        raise ParameterError(f"target must be a column name, not {brief(target)}.")
     names = column_names("features", features)
     if not 1 <= len(names) <= MOST_FEATURES or target in names:
         raise ParameterError(f"features must be a list of 1 to {MOST_FEATURES} column names without the target.")
