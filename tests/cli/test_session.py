@@ -21,6 +21,7 @@ import microagg.cli.output
 import microagg.cli.releasing
 from microagg.cli import cli
 from microagg.cli.output import stoppable
+from microagg.release import plan as release_plan
 from tests.cli.test_cli import ROLES, people, write_people
 from tests.conftest import ROOT
 from tests.release.common import smallest_class
