@@ -21,8 +21,8 @@ from microagg.columns.recodes import recoded
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
-from microagg.release.choices import OPTIONS, USUAL_METHOD, options_by_column
-from microagg.release.options import Limits, Meanings, Option
+from microagg.release.choices import OPTIONS, USUAL_METHOD, Option, options_by_column
+from microagg.release.options import Limits, Meanings
 from microagg.release.recipe import changed_reading
 from microagg.release.source import Source
 from microagg.tables import Reading, read_file

@@ -7,9 +7,7 @@ import difflib
 import io
 import math
 import secrets
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -447,37 +445,3 @@ class Limits(Mapped):
         except ValueError:
             return text
         return (word, number) if sign else number
-
-
-#: Marks an option that all recipes have contained.
-ALWAYS = object()
-
-
-@dataclass(frozen=True)
-class Option:
-    """An option of a release."""
-
-    name: str  # the keyword of microagg.microaggregate, and the key of a recipe
-    kind: Kind
-    help: str  # its documentation; the help of the shell has the first sentence
-    default: Any = None
-    type: str = ""  # its type in a docstring, if the kind has none
-    flag: str = ""  # a second flag of the shell
-    metavar: str = ""  # name of its value in the shell's help
-    before: Any = ALWAYS  # its value for recipes that do not contain it, in their form; ALWAYS if all contain it
-    not_in_parts: str = ""  # advice if a release in parts does not support it; empty if it does
-    in_report: bool = True  # whether the report has its own sentence for it
-    # If it contains values of the file, which no report may name: a title, and the noun that counts them.
-    counted: tuple[str, ...] = ()
-    only_chosen: bool = False  # whether recipes contain it only if it is chosen
-    secret: bool = False  # whether its value undoes a protection of the release, so that no report may contain it
-    deprecated: str = ""  # advice for an option that is accepted but no longer offered
-
-    def documented(self) -> str:
-        """Entry of the option in a docstring."""
-        text = textwrap.fill(self.help, 112, break_long_words=False, break_on_hyphens=False)
-        return f"{self.name} : {self.type or self.kind.type.format(self.default)}\n{textwrap.indent(text, '    ')}"
-
-    def is_chosen(self, value: Any) -> bool:
-        """Whether a recipe's value differs from the default. For no columns, a recipe has an empty list."""
-        return value not in (self.default, [], {}, ())

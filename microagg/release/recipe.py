@@ -15,8 +15,8 @@ import pandas as pd
 
 from microagg import __version__
 from microagg.errors import DataError, MicroaggError, ParameterError
-from microagg.release.choices import OPTIONS, Choices, recorded
-from microagg.release.options import ALWAYS, is_literal
+from microagg.release.choices import ALWAYS, OPTIONS, Choices, recorded
+from microagg.release.options import is_literal
 from microagg.release.prepare import Prepared
 from microagg.release.recoding import Recoding
 from microagg.release.source import stratum_codes

@@ -325,7 +325,7 @@ def test_dates_that_can_be_read_in_two_ways_are_written_as_they_were_read(form, 
     assert release.recipe["dates"] == [["born", form]]
     assert microagg.replay(original.frame, release.recipe).frame.equals(release.frame)
     assert f"{{'born': '{form}'}}" in release.script(file="in.csv").replace('"', "'")
-    assert {"what": f"Dates read with the {first} first", "how": "'born'."} in release.to_dict()["choices"]
+    assert {"what": "Dates are read or released by", "how": f"'born' ({form})."} in release.to_dict()["choices"]
 
 
 def test_strata_that_spell_one_value_in_two_ways_do_not_tell_records_apart():

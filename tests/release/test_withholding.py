@@ -50,7 +50,7 @@ NUMBER = r"(-?[\d.]+(?:e-?\d+)?)"
 
 # What sentences and tables say of income, by the formula that it is of, and what makes a figure of the number.
 IN_WORDS = [
-    ("total", rf"loses? {NUMBER} % of the (?:spread|variance)", lambda number: number),
+    ("total", rf"Information loss is {NUMBER} %", lambda number: number),
     ("share", rf"\bincome {NUMBER} % [\d–]", lambda number: number / 100),
     ("ratio", rf"\bincome [\d.]+ % {NUMBER} %", lambda number: number / 100),
     ("ratio", rf"it shrinks by {NUMBER} %", lambda number: math.sqrt(max(1 - number / 100, 0))),

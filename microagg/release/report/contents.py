@@ -10,11 +10,10 @@ from pathlib import Path, PurePath
 from typing import Any
 
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype
 
 from microagg.algorithms.registry import algorithm
-from microagg.columns import dates
-from microagg.columns.numerals import COMMA, POINT
+from microagg.columns.schema import column_names
 from microagg.errors import DataError, ParameterError
 from microagg.optimum.formatting import percent
 from microagg.release import recipe as recipes
@@ -23,31 +22,6 @@ from microagg.release.choices import OPTIONS
 from microagg.release.report.report import FOR_STEWARD, Report
 from microagg.tables import digest_bytes
 from microagg.validation import counted, listing, plain, quoted, shortened
-
-
-def promise(report: Report, assessment: Assessment | None) -> dict[str, str]:
-    """Return what is promised, what remains of the risk, what is lost and what stands against it, as sentences."""
-    return {
-        "promise": _promised(report),
-        "risk": _risk(report, assessment),
-        "loss": _lost(report),
-        "against": _against(report),
-    }
-
-
-def _promised(report: Report) -> str:
-    realized = report.risk.realized_k
-    strata = " and strata" if report.risk.strata else ""
-    beyond = f" {report.beyond_k}" if report.guaranteed else ""
-    if realized == 1:
-        return (
-            f"k = {report.k:,} was requested, so nothing is promised: records may be unique in their released "
-            f"quasi-identifiers{strata}.{beyond}"
-        )
-    return (
-        f"Each combination of released quasi-identifiers{strata} is shared by at least {counted(realized, 'record')}, "
-        f"counted on the release; k = {report.k:,} was requested.{beyond}"
-    )
 
 
 def _risk(report: Report, assessment: Assessment | None) -> str:
@@ -61,41 +35,6 @@ def _risk(report: Report, assessment: Assessment | None) -> str:
     if worst.after > 0.0:
         return f"{sentence} Some classes have one confidential value only. {worst.sentence}"
     return f"{sentence} No class reveals a confidential value for certain: each has several."
-
-
-def _lost(report: Report) -> str:
-    def no_less(least: float | None) -> str:
-        if least is None:
-            return ""
-        return f" (the lower bound for groups of at least {report.k:,} is {percent(least)})"
-
-    lost, common = report.loss, report.generalization
-    says = "" if common is None else f"{percent(common.information_loss)}{{}}{no_less(common.lower_bound)}"
-    if lost is None:
-        return f"The information loss is {says.format('')}: 0 % keeps all values, 100 % leaves nothing."
-    sentence = (
-        f"The information loss is {percent(lost.information_loss)} of the variance of these attributes"
-        f"{no_less(lost.lower_bound)}."
-    )
-    return sentence if common is None else f"{sentence} With categories, it is {says.format('')}."
-
-
-def _against(report: Report) -> str:
-    """Return how many findings say that the file should not be released like this; empty if none does."""
-    stops = [finding for finding in report.findings if finding.level == "stop"]
-    overridden = [finding for finding in stops if finding in report.accepted]
-    sentences = []
-    if left := len(stops) - len(overridden):
-        sentences.append(
-            f"Blocked: {counted(left, 'problem')} in section 6. Do not release this file before it is fixed."
-        )
-    if overridden:
-        codes = ", ".join(dict.fromkeys(finding.code for finding in overridden))
-        sentences.append(
-            f"The file is released despite {counted(len(overridden), 'problem')} ({codes}), for this reason: "
-            f"{report.reason.removesuffix('.')}."
-        )
-    return " ".join(sentences)
 
 
 # The report will be passed on, so no value of the original file stands in it that the release does not hold: no digests
@@ -153,7 +92,12 @@ def contents(
         "file": file_facts,
         "original": str((origin or {}).get("file") or (origin or {}).get("dataset") or ""),
         "columns": _columns(release, labels or {}),
-        "promise": promise(release.report, assessment),
+        "promise": {
+            "promise": " ".join(filter(None, [release.report.protection, release.report.beyond_k])),
+            "risk": _risk(release.report, assessment),
+            "loss": " ".join(release.report.loss_sentences()),
+            "against": release.report.problems,
+        },
         "withheld": {},
         "report": report,
         "comparison": None if comparison is None else compared(comparison, release),
@@ -189,11 +133,12 @@ def _file(file: str | os.PathLike[str] | bytes | None, name: str) -> dict[str, A
 
 def _columns(release: Released, labels: Mapping[str, str]) -> list[dict[str, Any]]:
     chosen = recipes.choices(release.recipe)
-    roles = {role: _as_list(chosen.get(role)) for role in _ROLES} | {"undeclared": release.report.undeclared_columns}
-    roles["confidential"] = list(dict.fromkeys([*roles["confidential"], *_as_list(chosen["classes"])]))
+    roles: dict[str, Sequence[Any]] = {role: column_names(role, chosen.get(role)) for role in _ROLES}
+    roles["confidential"] = (*roles["confidential"], *column_names("classes", chosen["classes"]))
+    roles["undeclared"] = release.report.undeclared_columns
     rows, seen = [], set()
     for role, words in _ROLES.items():
-        names = [name for name in roles[role] if name not in seen]
+        names = [name for name in dict.fromkeys(roles[role]) if name not in seen]
         seen.update(names)
         mean_weight = role == "weights" and release.report.release_weights == "mean"
         fates = {"replaced by the mean weight of their group" if mean_weight else "released as they are": names}
@@ -207,10 +152,6 @@ def _columns(release: Released, labels: Mapping[str, str]) -> list[dict[str, Any
                 named = [shortened(f"{name} ({label})" if label else name, 80) for name, label in shown]
                 rows.append({"role": words, "fate": fate, "n": len(columns), "columns": named})
     return rows
-
-
-def _as_list(value: Any) -> list[Any]:
-    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _assessment(assessment: Assessment) -> dict[str, Any]:
@@ -269,43 +210,41 @@ _OVERALL |= {"correlation_change", "correlation_pair", "interval_disclosure"}
 def _withhold(contents: dict[str, Any]) -> None:
     """Take figures that give away a value out of ``contents``, and put into ``"withheld"`` which and why."""
     report, assessment, says = contents["report"], contents["assessment"], contents["withheld"]
-    dominated, everywhere, overall = set(map(str, report["dominated"])), set(), set()
-    findings = [*report["findings"], *report["accepted"]]
-    if dominated:
-        everywhere, overall = {"correlation_change"}, _OVERALL
-        says["attributes"] = (
-            f"Mean, standard deviation and loss of {quoted(report['dominated'])}, and figures counted in them, are "
-            "withheld: one or two records dominate them, and their values could be computed."
-        )
-        says["overall"] = (
-            "The information loss, changes of correlations and other figures over all quasi-identifiers are withheld: "
-            "less what the others contribute, they are the figures above."
-        )
-        contents["promise"]["loss"] = "The information loss is withheld: section 5 says why."
-        if contents["comparison"]:
-            contents["comparison"] = None
-            says["comparison"] = (
-                "The comparison with other methods and k is withheld: their losses tell the same value."
-            )
-        for finding in findings:
-            if finding["code"] == "loss":
-                finding["text"] = "The steward's report says whether the loss is within the limit."
+    dominated = set(map(str, report["dominated"]))
+    if not dominated:
+        return
+    says["attributes"] = (
+        f"Mean, standard deviation and loss of {quoted(report['dominated'])}, and figures counted in them, are "
+        "withheld: one or two records dominate them, and their values could be computed."
+    )
+    says["overall"] = (
+        "The information loss, changes of correlations and other figures over all quasi-identifiers are withheld: "
+        "less what the others contribute, they are the figures above."
+    )
+    contents["promise"]["loss"] = "The information loss is withheld: section 5 says why."
+    if contents["comparison"]:
+        contents["comparison"] = None
+        says["comparison"] = "The comparison with other methods and k is withheld: their losses tell the same value."
+    for finding in [*report["findings"], *report["accepted"]]:
+        if finding["code"] == "loss":
+            finding["text"] = "The steward's report says whether the loss is within the limit."
 
     def rows(table: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
-        return [_blank(row, everywhere | (_OF_ATTRIBUTE if str(row[name]) in dominated else set())) for row in table]
+        hidden = {"correlation_change"}
+        return [_blank(row, hidden | (_OF_ATTRIBUTE if str(row[name]) in dominated else set())) for row in table]
 
     for part in filter(report.get, ("loss", "generalization")):
         figures = report[part]
-        report[part] = _blank(figures, overall) | {"attributes": _blank(figures["attributes"], dominated)}
+        report[part] = _blank(figures, _OVERALL) | {"attributes": _blank(figures["attributes"], dominated)}
     if utility := report["utility"]:
-        report["utility"] = _blank(utility, overall) | {"attributes": rows(utility["attributes"], "name")}
+        report["utility"] = _blank(utility, _OVERALL) | {"attributes": rows(utility["attributes"], "name")}
     if assessment:
         assessment["attributes"] = rows(assessment["attributes"], "attribute")
         predicted = [("prediction", name) for name in dominated]
         assessment["figures"] = [
             row
             for row in assessment["figures"]
-            if row["measure"] not in overall and (row["measure"], str(row["attribute"])) not in predicted
+            if row["measure"] not in _OVERALL and (row["measure"], str(row["attribute"])) not in predicted
         ]
 
 
@@ -324,7 +263,6 @@ _GAPS = {
     "category": "a category of its own",
     "impute": "filled with the median or the most frequent value",
 }
-_NOTATIONS = {POINT: "a decimal point", COMMA: "a decimal comma", None: "digits as text"}
 _WEIGHTS = {
     "mean": "each record is released with the mean weight of its group",
     "keep": "each record is released with its own weight",
@@ -371,16 +309,10 @@ def _method_choices(chosen: Mapping[str, Any], params: Mapping[str, Any], report
 def _column_choices(chosen: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
     if chosen["by"]:
         yield "Groups stay within", f"the values of {quoted(chosen['by'])}"
-    forms = chosen["dates"].items() if isinstance(chosen["dates"], Mapping) else ()
-    if names := [name for name, form in forms if dates.unit(form) == "year"]:
-        yield "Dates by the year", quoted(names)
-    for first, words in ((True, "day"), (False, "month")):
-        if names := [name for name, form in forms if dates.day_first(form) is first]:
-            yield f"Dates read with the {words} first", quoted(names)
-    numbers = chosen["numbers"].items() if isinstance(chosen["numbers"], Mapping) else ()
-    for notation, words in _NOTATIONS.items():
-        if names := [name for name, how in numbers if how == notation]:
-            yield f"Numbers written with {words}", quoted(names)
+    for title, name in (("Dates are read or released by", "dates"), ("Numbers are written as", "numbers")):
+        forms = chosen[name].items() if isinstance(chosen[name], Mapping) else ()
+        if listed := [f"{quoted([column])} ({form})" for column, form in forms if form not in (None, "day")]:
+            yield title, listing(listed)
     for option in OPTIONS:
         if option.counted and (of_columns := chosen[option.name]):
             title, noun = option.counted
@@ -444,7 +376,6 @@ def _value_choices(chosen: Mapping[str, Any], report: Report) -> Iterator[tuple[
 # What was compared with the release: other methods and values of k, and where the one that was chosen stands.
 
 _NEEDED = ("title", "k", "information_loss")
-_NUMBERS = ("k", "information_loss", "floor", "n_records")
 
 # Losses whose relative difference is at most this are the same, to within rounding.
 _ROUNDING = 1e-9
@@ -453,9 +384,12 @@ _ROUNDING = 1e-9
 def compared(comparison: pd.DataFrame, release: Released) -> dict[str, Any] | None:
     """Return the rows of a comparison with the one that was chosen marked, and what they say; None if it has none.
 
-    Raises :class:`DataError` if it is no table with ``title``, ``k`` and ``information_loss``, or holds no numbers.
+    Raises :class:`DataError` if it is no table with ``title``, ``k`` and ``information_loss``.
     """
-    _check(comparison)
+    if not isinstance(comparison, pd.DataFrame):
+        raise DataError(f"comparison must be a DataFrame such as a sweep returns, not {type(comparison).__name__}.")
+    if lacking := [name for name in _NEEDED if name not in comparison]:
+        raise DataError(f"comparison lacks {quoted(lacking)}: it needs the columns {quoted(_NEEDED)}.")
     columns = [name for name in (*_NEEDED, "floor") if name in comparison]
     comparison = comparison.reset_index(drop=True).replace([math.inf, -math.inf], math.nan)
     table = comparison[columns].dropna(subset=list(_NEEDED)).copy()
@@ -473,16 +407,6 @@ def compared(comparison: pd.DataFrame, release: Released) -> dict[str, Any] | No
             "are lower, as there are nearer neighbors."
         )
     return {"rows": rows, "on": on, "loss_in_words": _loss_in_words(table)}
-
-
-def _check(comparison: Any) -> None:
-    if not isinstance(comparison, pd.DataFrame):
-        raise DataError(f"comparison must be a DataFrame such as a sweep returns, not {type(comparison).__name__}.")
-    if lacking := [name for name in _NEEDED if name not in comparison]:
-        raise DataError(f"comparison lacks {quoted(lacking)}: it needs the columns {quoted(_NEEDED)}.")
-    wrong = [name for name in _NUMBERS if name in comparison and not is_numeric_dtype(comparison[name])]
-    if wrong:
-        raise DataError(f"comparison has something other than numbers in {quoted(wrong)}.")
 
 
 def _is_chosen(comparison: pd.DataFrame, release: Released) -> pd.Series[bool]:

@@ -160,25 +160,40 @@ class Report:
 
     def summary(self) -> str:
         """The report in a few sentences, one per line."""
-        sentences = self._risk_sentences() + self._loss_sentences() + self._generalization_sentences()
-        return "\n".join(sentences + self._utility_sentences() + self._remarks())
+        risks = [self.protection, self.risk.sentence, self.of_releases, *filter(None, [self.beyond_k])]
+        return "\n".join([*risks, *self.loss_sentences(), *self._utility_sentences(), *self._remarks()])
 
     @property
     def beyond_k(self) -> str:
         """The guarantees beyond k as a sentence. Empty without any."""
         return describe_counts(self.guaranteed)
 
-    def _risk_sentences(self) -> list[str]:
+    @property
+    def protection(self) -> str:
+        """The groups and the k that was counted, as a sentence."""
         risk = self.risk
         within = " within each stratum" if risk.strata else ""
-        return [
+        return (
             f"{counted(self.n_records, 'record')} in {counted(risk.n_groups, 'group')} of at most "
             f"{risk.largest_group:,}{within}: each combination of released quasi-identifiers is shared by at least "
-            f"{counted(risk.realized_k, 'record')}, counted on the release (k = {self.k:,} was requested).",
-            risk.sentence,
-            self.of_releases,
-            *filter(None, [self.beyond_k]),
-        ]
+            f"{counted(risk.realized_k, 'record')}, counted on the release (k = {self.k:,} was requested)."
+        )
+
+    @property
+    def problems(self) -> str:
+        """The number of findings that block the release, or that were accepted and why. Empty if there are none."""
+        stops = [finding for finding in self.findings if finding.level == "stop"]
+        overridden = [finding for finding in stops if finding in self.accepted]
+        sentences = []
+        if left := len(stops) - len(overridden):
+            sentences.append(f"Blocked: {counted(left, 'problem')}. Do not release this file before it is fixed.")
+        if overridden:
+            codes = ", ".join(dict.fromkeys(finding.code for finding in overridden))
+            sentences.append(
+                f"The file is released despite {counted(len(overridden), 'problem')} ({codes}), for this reason: "
+                f"{self.reason.removesuffix('.')}."
+            )
+        return " ".join(sentences)
 
     @property
     def of_releases(self) -> str:
@@ -194,7 +209,11 @@ class Report:
             f"each release) of fewer than k = {self.k:,} records and fewer than in the earlier release.{remark}"
         )
 
-    def _loss_sentences(self) -> list[str]:
+    def loss_sentences(self) -> list[str]:
+        """The information loss, its lower bound, and the attribute where it is highest."""
+        return self._sentences_on_numbers() + self._sentences_on_categories()
+
+    def _sentences_on_numbers(self) -> list[str]:
         loss = self.loss
         if loss is None:
             return []
@@ -206,7 +225,7 @@ class Report:
         numeric = "" if self.generalization is None else "numeric "
         sentence = (
             f"Information loss{' of the numeric attributes' if numeric else ''} is {percent(loss.information_loss)} "
-            f"(IL = 100 · SSE / SST = 100 · {loss.sse:.5g} / {loss.sst:.5g}, on {numeric}{on[self.scale]}"
+            f"(IL = 100 · SSE / SST = 100 · {loss.sse:.4g} / {loss.sst:.4g}, on {numeric}{on[self.scale]}"
         )
         if loss.lower_bound is None or loss.gap is None:
             sentence += ")." if self.release_weights is None else ", each record with its weight)."
@@ -222,7 +241,7 @@ class Report:
         name, highest = _largest(loss.attributes)
         return [sentence, f"The loss is highest for {numeric}attribute {name}: {percent(highest)}."]
 
-    def _generalization_sentences(self) -> list[str]:
+    def _sentences_on_categories(self) -> list[str]:
         total = self.generalization
         if total is None:
             return []
@@ -247,16 +266,6 @@ class Report:
                 f"Of the attributes with categories, {name} changes most often: in {percent(highest)} of the records."
                 if highest > 0.0
                 else "No record changes its categories."
-            )
-        sentences.append(
-            f"A group has {total.average_class_size * self.k:.4g} records on average, "
-            f"{total.average_class_size:.4g} times k; the sum of the squared group sizes (discernibility) is "
-            f"{total.discernibility:,}."
-        )
-        if total.classification is not None:
-            sentences.append(
-                f"{percent(100.0 * total.classification)} of the records are not of the class most frequent in their "
-                "group (classification metric)."
             )
         return sentences
 
