@@ -217,8 +217,8 @@ MUTATIONS = [
              " + sums[pairs.values[pairs.starts]]", "", f"{RISK}/test_disclosure.py"),
     Mutation("one group reaches into the next", "metrics/risk/diversity.py",
              "    ends[pairs.starts[1:] - 1] = m\n", "", f"{RISK}/test_disclosure.py"),
-    Mutation("large classes by too few terms", "metrics/risk/reidentification.py",
-             "_TERMS = 100", "_TERMS = 3", f"{RISK}/test_reidentification.py"),
+    Mutation("large classes by too few terms", "metrics/risk/disclosure.py",
+             "_TERMS = 100", "_TERMS = 3", f"{RISK}/test_individual_risk.py"),
     # --- risk against loss
     Mutation("points that another surpasses in the loss alone are on the front", "studies/pareto.py",
              "on_front[point] = y[point] == lowest and x[point] == risk_at_lowest",

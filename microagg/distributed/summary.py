@@ -18,7 +18,7 @@ from microagg.distributed.passes import Grouped
 from microagg.distributed.planning import Job, Layout, Moments
 from microagg.metrics.loss import percent
 from microagg.metrics.risk.equivalence_classes import max_reidentification
-from microagg.metrics.utility.correlations import changes_between
+from microagg.metrics.utility.columns import changes_between
 from microagg.release.checks import (
     Finding,
     gaps,

@@ -16,8 +16,7 @@ from microagg.errors import DataError
 from microagg.metrics import risk, utility
 from microagg.metrics.risk.diversity import encode_values, measure_codes
 from microagg.metrics.risk.equivalence_classes import max_reidentification, numbered
-from microagg.metrics.utility.columns import Column, pair_column
-from microagg.metrics.utility.correlations import correlation_changes, means_and_deviations
+from microagg.metrics.utility.columns import Column, correlation_changes, means_and_deviations, pair_column
 from microagg.optimum.formatting import number, percent, share
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint

@@ -12,7 +12,7 @@ from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_integer_
 
 from microagg.columns import bin_edges
 from microagg.columns.schema import Schema
-from microagg.metrics.utility.correlations import correlations
+from microagg.metrics.utility.columns import correlations
 from microagg.release.report.report import Report
 from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, IntArray, check_columns

@@ -13,7 +13,7 @@ from microagg.columns.scaling import centered
 from microagg.metrics import generalization, loss
 from microagg.metrics.generalization import Summary
 from microagg.metrics.risk.equivalence_classes import max_reidentification
-from microagg.metrics.utility.correlations import CorrelationChanges, correlation_changes, means_and_deviations
+from microagg.metrics.utility.columns import CorrelationChanges, correlation_changes, means_and_deviations
 from microagg.partition import Partition
 from microagg.release.choices import Choices
 from microagg.release.predicted_linkage import Predicted

@@ -9,21 +9,28 @@ agrees best with the prediction.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from microagg.columns.taxonomy import category
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError
 from microagg.metrics.risk.equivalence_classes import coded, combined
 from microagg.progress import checkpoint
-from microagg.release.column_counts import CHANCE, COMMON, in_order, log_orders, measured
-from microagg.validation import FloatArray, IntArray, is_whole, quoted
+from microagg.release.column_counts import CHANCE, COMMON, measured
+from microagg.release.prediction_models import (
+    Features,
+    Model,
+    code_models,
+    features_of,
+    follows,
+    formulas,
+    number_models,
+)
+from microagg.validation import FloatArray, IntArray, quoted
 
 #: About the maximum number of examined records; larger files are sampled by whole classes, at random.
 SAMPLE = 4000
@@ -31,9 +38,8 @@ SAMPLE = 4000
 #: Numbers with at most this many distinct values are predicted as categories, such as the answers 1 to 5.
 FEW_VALUES = 20
 
-#: A column follows exactly if at least the first share of its records is predicted to the last digit, and nearly if the
-#: second share of its variance, or of its records' categories, is predicted.
-EXACT, NEARLY = 0.99, 0.95
+#: A column follows nearly if this share of its variance, or of its records' categories, is predicted.
+NEARLY = 0.95
 
 # Linkage counts if it exceeds a random pick in the class by this many standard errors, among one of these shares of the
 # records about which the intruder is most certain. Shares of fewer records than the last number are skipped.
@@ -44,11 +50,6 @@ _LARGEST_CLASS = 1000
 
 # A record that contradicts an exact prediction, in units of log-likelihood.
 _CONTRADICTION = -50.0
-
-_FOLDS = 5
-
-# The number of numeric quasi-identifiers that are combined in pairs, and the maximum probability of chance per formula.
-_MOST_COMBINED, _CHANCE_OF_MANY = 8, CHANCE / 1000
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Predicted:
     sources : tuple of column names
         The quasi-identifiers used for the prediction, most important first.
     exact : bool
-        Whether at least 99 % of the records (:data:`EXACT`) are predicted exactly.
+        Whether at least 99 % of the records (:data:`microagg.release.prediction_models.EXACT`) are predicted exactly.
     nearly : bool
         Whether 95 % (:data:`NEARLY`) of the variance, or of the categories, are predicted.
     share : float
@@ -104,9 +105,7 @@ class Predicted:
         )
 
 
-def predicted_linkage(
-    originals: pd.DataFrame, released: pd.DataFrame, classes: IntArray, *, sample: int = SAMPLE
-) -> tuple[Predicted, ...]:
+def predicted_linkage(originals: pd.DataFrame, released: pd.DataFrame, classes: IntArray) -> tuple[Predicted, ...]:
     """The released columns whose prediction helps an intruder to pick the right record, worst first.
 
     The intruder knows the original values of a person, and the class of the record. Numbers are predicted by linear
@@ -123,16 +122,13 @@ def predicted_linkage(
     released : DataFrame, shape (n, m)
         The columns that are released unchanged, in the same order.
     classes : array of shape (n,)
-        The equivalence class of each record in the release, from 0.
-    sample : int
-        About the maximum number of records; of more, whole classes are drawn.
+        The equivalence class of each record in the release, from 0. Of about more than :data:`SAMPLE` records, whole
+        classes are drawn.
 
     Raises
     ------
     DataError
         If the tables and ``classes`` do not have the same number of records.
-    ParameterError
-        If ``sample`` is not a whole number of at least 1.
 
     Notes
     -----
@@ -144,12 +140,10 @@ def predicted_linkage(
             f"there are {len(originals)} originals, {len(released)} released records and {len(classes)} classes: give "
             "as many of each."
         )
-    if not is_whole(sample) or sample < 1:
-        raise ParameterError(f"sample must be a whole number of at least 1, not {sample!r}.")
     if not len(released.columns) or not len(originals.columns) or len(originals) < 3:
         return ()
-    rows = _sample_classes(classes, int(sample))
-    features = _features(originals.iloc[rows])
+    rows = _sample_classes(classes, SAMPLE)
+    features = features_of(originals.iloc[rows])
     pairs = _Pairs.of(classes[rows])
     predictions = []
     for name in released.columns:
@@ -217,30 +211,6 @@ class _Pairs(NamedTuple):
         return probability, sureness
 
 
-class _Features(NamedTuple):
-    """The quasi-identifiers as numbers, shape (n, d). Categories by level, or in alphabetical order."""
-
-    values: FloatArray
-    names: tuple[Hashable, ...]
-    numeric: NDArray[np.bool_]  # shape (d,): whether they are numbers or dates
-
-
-def _features(originals: pd.DataFrame) -> _Features:
-    columns, numeric = [], []
-    for name in originals.columns:
-        numbers = measured(originals[name])
-        numeric.append(numbers is not None)
-        columns.append(_ranks(originals[name]) if numbers is None else np.nan_to_num(numbers))
-    return _Features(np.column_stack(columns), tuple(originals.columns), np.array(numeric))
-
-
-def _ranks(series: pd.Series[Any]) -> FloatArray:
-    if isinstance(series.dtype, pd.CategoricalDtype) and series.cat.ordered:
-        return np.asarray(series.cat.codes, dtype=np.float64)
-    texts = np.array([category(value) for value in series], dtype=object)
-    return np.asarray(np.unique(texts, return_inverse=True)[1], dtype=np.float64)
-
-
 class _Prediction(NamedTuple):
     """The agreement of each candidate of the pairs with the prediction for a record."""
 
@@ -251,7 +221,7 @@ class _Prediction(NamedTuple):
     scores: FloatArray  # shape (p,): log-likelihoods
 
 
-def _best_prediction(features: _Features, series: pd.Series[Any], pairs: _Pairs) -> _Prediction | None:
+def _best_prediction(features: Features, series: pd.Series[Any], pairs: _Pairs) -> _Prediction | None:
     """The prediction of a column with the most linked records. None if there is nothing to predict."""
     codes = coded(series)
     present = codes >= 0
@@ -266,13 +236,13 @@ def _best_prediction(features: _Features, series: pd.Series[Any], pairs: _Pairs)
     # A record without a value is not predicted: another record of the class is picked instead.
     absent = ~present[pairs.candidate]
     exact_scores[absent] = 10 * _CONTRADICTION
-    for combined_values, sources in _formulas(features):
-        if _follows(combined_values, codes[present], ordered):
+    for combined_values, sources in formulas(features):
+        if follows(combined_values, codes[present], ordered):
             return _Prediction((series.name,), sources, True, True, exact_scores)
     by_chance = math.log(counts.max() / counts.sum()) * counts.sum()
     may_be_exact = bool(by_chance < math.log(CHANCE / len(features.names)))
     best, best_rank = None, (False, -1.0)
-    for model in _code_models(features, codes[present]) if ordered is None else _number_models(features, ordered):
+    for model in code_models(features, codes[present]) if ordered is None else number_models(features, ordered):
         exact = model.exact and may_be_exact
         scores = exact_scores if exact else np.where(absent, 10 * _CONTRADICTION, _scores(model, codes, present, pairs))
         rank = (exact, float(pairs.picked(scores)[0].mean()))
@@ -291,20 +261,7 @@ def _combine(predictions: Sequence[_Prediction]) -> _Prediction:
     return _Prediction(columns, sources, False, False, scores)
 
 
-class _Model(NamedTuple):
-    """Predictions of a model for the records with a value."""
-
-    sources: Sequence[Hashable]
-    exact: bool
-    fit: float  # the share of the variance, or of the records, that is predicted
-    # For numbers: predicted and true values, shape (n,), on the same scale, and the standard error. For categories:
-    # log-probabilities, shape (n, values).
-    predicted: FloatArray
-    true: FloatArray | None = None
-    error: float = 1.0
-
-
-def _scores(model: _Model, codes: IntArray, present: NDArray[np.bool_], pairs: _Pairs) -> FloatArray:
+def _scores(model: Model, codes: IntArray, present: NDArray[np.bool_], pairs: _Pairs) -> FloatArray:
     positions = np.cumsum(present) - 1  # among the records with a value
     record, candidate = positions[pairs.record], positions[pairs.candidate]
     if model.true is None:
@@ -312,189 +269,6 @@ def _scores(model: _Model, codes: IntArray, present: NDArray[np.bool_], pairs: _
     else:
         scores = -0.5 * np.square((model.true[candidate] - model.predicted[record]) / model.error)
     return np.where(present[pairs.record], np.maximum(scores, _CONTRADICTION * 1e6), 0.0)
-
-
-def _number_models(features: _Features, y: FloatArray) -> Iterator[_Model]:
-    """Yield models of numbers, shape (n,)."""
-    from sklearn.tree import DecisionTreeRegressor
-
-    half_unit = 0.5 * np.diff(np.unique(y)).min() + 1e-9 * np.abs(y).max()
-
-    def model(predicted: FloatArray, sources: Sequence[Hashable], true: FloatArray, rounded: FloatArray) -> _Model:
-        error = max(float(np.sqrt(np.square(true - predicted).mean())), 1e-12 * float(np.abs(true).max() or 1.0))
-        fit = 1.0 - error**2 / float(true.var()) if true.var() > 0.0 else 0.0
-        exact = bool(np.mean(np.abs(rounded - y) <= half_unit) >= EXACT)
-        return _Model(sources, exact, fit, predicted, true, error)
-
-    columns = np.flatnonzero(features.numeric)
-    linear = features.values[:, columns]
-    for X, target, logarithms in ((linear, y, False), (_logarithms(linear), _logarithms(y), True)):
-        # Numbers up to 0 have no logarithms.
-        usable = np.isfinite(X).all(axis=0) & (X.min(axis=0) < X.max(axis=0))
-        if not usable.any() or not np.isfinite(target).all() or usable.sum() + 2 > len(y) / 2:
-            continue
-        predicted, coefficients = _left_out_regression(X[:, usable], target)
-        weights = np.abs(coefficients) * X[:, usable].std(axis=0)
-        relevant = [j for j in np.argsort(-weights, kind="stable") if weights[j] > 0.01 * weights.max()]
-        sources = [features.names[j] for j in columns[usable][relevant]]
-        rounded = _by_few_digits(X[:, usable][:, relevant], target, coefficients[relevant], logarithms)
-        yield model(predicted, sources, target, rounded)
-    by_neighbors = [_neighbors_mean(x, y) for x in features.values.T]
-    nearest = min(range(len(by_neighbors)), key=lambda j: float(np.square(by_neighbors[j] - y).sum()))
-    predicted = by_neighbors[nearest]
-    yield model(predicted, [features.names[nearest]], y, predicted)
-    tree = DecisionTreeRegressor(min_samples_leaf=5, random_state=0)
-    predicted, sources = _cross_validated(tree, features, y, 1)
-    yield model(predicted[:, 0], sources, y, predicted[:, 0])
-
-
-def _code_models(features: _Features, codes: IntArray) -> Iterator[_Model]:
-    """Yield models of categories, whose ``codes``, shape (n,), are from 0."""
-    from sklearn.tree import DecisionTreeClassifier
-
-    n, n_values = len(codes), int(codes.max()) + 1
-    prior = np.bincount(codes, minlength=n_values) / n
-
-    def model(shares: FloatArray, sources: Sequence[Hashable], share_right: float) -> _Model:
-        fit = float(np.mean(shares.argmax(axis=1) == codes))
-        return _Model(sources, share_right >= EXACT, fit, np.log(0.99 * shares + 0.01 * prior))
-
-    by_neighbors = [_neighbors_mode(x, codes) for x in features.values.T]
-    right = [float(np.mean(guess == codes)) for guess in by_neighbors]
-    nearest = int(np.argmax(right))
-    shares = (1.0 - right[nearest]) * np.tile(prior, (n, 1))
-    shares[np.arange(n), by_neighbors[nearest]] += right[nearest]
-    yield model(shares, [features.names[nearest]], right[nearest])
-    for leaf in (1, 10) if n_values <= n / 4 else ():
-        tree = DecisionTreeClassifier(min_samples_leaf=leaf, random_state=0)
-        shares, sources = _cross_validated(tree, features, codes, n_values)
-        yield model(shares, sources, float(np.mean(shares.argmax(axis=1) == codes)))
-
-
-def _cross_validated(tree: Any, features: _Features, y: Any, width: int) -> tuple[FloatArray, list[Hashable]]:
-    """Predictions by trees learned from the other folds, shape (n, width), and the most important features."""
-    predicted, importance = np.zeros((len(y), width)), np.zeros(len(features.names))
-    n_folds = min(_FOLDS, len(y))
-    fold = np.random.default_rng(0).permutation(len(y)) % n_folds
-    for number in range(n_folds):
-        left_out = np.flatnonzero(fold == number)
-        tree.fit(features.values[fold != number], y[fold != number])
-        if hasattr(tree, "classes_"):
-            predicted[np.ix_(left_out, tree.classes_)] = tree.predict_proba(features.values[left_out])
-        else:
-            predicted[left_out, 0] = tree.predict(features.values[left_out])
-        importance += tree.feature_importances_
-    order = np.argsort(-importance, kind="stable")[:3]
-    return predicted, [features.names[j] for j in order if importance[j] > 0.1]
-
-
-def _formulas(features: _Features) -> Iterator[tuple[FloatArray, tuple[Hashable, ...]]]:
-    """Yield usual formulas of one or two quasi-identifiers, in any unit: values, shape (n,), and the columns.
-
-    They are the column itself, its last digits, and of two columns sum, difference, product, maximum, minimum and
-    ratios, also of squares.
-    """
-    values, names = features.values, features.names
-    for j, name in enumerate(names):
-        yield values[:, j], (name,)
-    numeric = np.flatnonzero(features.numeric)[:_MOST_COMBINED].tolist()
-    for j in numeric:
-        for digits in (1, 2, 3):
-            yield values[:, j] % 10**digits, (names[j],)
-    for i, j in combinations(numeric, 2):
-        a, b = values[:, i], values[:, j]
-        results = [a + b, a - b, a * b, np.maximum(a, b), np.minimum(a, b)]
-        if (a != 0.0).all() and (b != 0.0).all():
-            results += [a / b, a / b**2, a**2 / b]
-        for result in results:
-            yield result, (names[i], names[j])
-
-
-def _follows(x: FloatArray, codes: IntArray, ordered: FloatArray | None) -> bool:
-    """Whether a column rises or falls with ``x`` or, without an order, has a range of ``x`` for each of its values.
-
-    False if this is likely by chance. ``codes`` are its values, and ``ordered`` its numbers, if it has any.
-    """
-    counts = np.bincount(codes)
-    counts = counts[counts > 0]
-    orders = log_orders(counts)
-    if ordered is not None:
-        return orders > -math.log(_CHANCE_OF_MANY) and bool(in_order(x, {None: ordered}))
-    order = np.lexsort((codes, x))
-    ascending, changes = x[order], np.flatnonzero(np.diff(codes[order]))
-    return bool(
-        len(changes) + 1 == len(counts)
-        and (ascending[changes] < ascending[changes + 1]).all()
-        and math.lgamma(len(counts) + 1.0) - orders < math.log(_CHANCE_OF_MANY)
-    )
-
-
-def _logarithms(values: FloatArray) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(values > 0.0, np.log(values), np.nan)
-
-
-def _left_out_regression(X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Predictions for each record by a linear regression of all others, and the coefficients."""
-    center, spread = X.mean(axis=0), X.std(axis=0)
-    spread = np.where(spread > 0.0, spread, 1.0)
-    Z = np.column_stack([np.ones(len(X)), (X - center) / spread])
-    inverse = np.linalg.pinv(Z, rcond=1e-10)
-    fitted = inverse @ y
-    leverage = np.einsum("ij,ji->i", Z, inverse)
-    residuals = (y - Z @ fitted) / np.maximum(1.0 - leverage, 1e-6)
-    return y - residuals, fitted[1:] / spread
-
-
-def _by_few_digits(X: FloatArray, y: FloatArray, coefficients: FloatArray, logarithms: bool) -> FloatArray:
-    """Values of a formula with few digits, on the scale of the column.
-
-    Typical columns are computed by such a formula: a sum, a difference, a mean, a ratio, or weight / height².
-    """
-    digits = 1 if logarithms else 2
-    rounded = np.array([float(f"{2 * factor:.{digits - 1}e}") / 2 for factor in coefficients])
-    constant = float(np.median(y - X @ rounded))
-    if logarithms:
-        factor = float(f"{math.exp(min(constant, 700.0)):.3g}")
-        return np.asarray(factor * np.exp(np.minimum(X @ rounded, 700.0)))
-    constant = 0.0 if abs(constant) < 0.01 * y.std() else float(f"{constant:.3g}")
-    return np.asarray(X @ rounded + constant)
-
-
-def _neighbors_mean(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Mean of ``y`` over the other records with the same ``x``, else interpolated between neighbors."""
-    distinct, codes, counts = np.unique(x, return_inverse=True, return_counts=True)
-    sums = np.bincount(codes, weights=y)
-    m = len(distinct)
-    if m == 1:
-        return (sums[0] - y) / max(len(y) - 1, 1)
-    means, ranks = sums / counts, np.arange(m)
-    below, above = np.maximum(ranks - 1, 0), np.minimum(ranks + 1, m - 1)
-    below, above = np.where(below == ranks, above, below), np.where(above == ranks, below, above)
-    width = distinct[above] - distinct[below]
-    fraction = np.divide(distinct - distinct[below], width, out=np.zeros(m), where=width > 0.0)
-    between = means[below] + fraction * (means[above] - means[below])
-    return np.where(counts[codes] > 1, (sums[codes] - y) / np.maximum(counts[codes] - 1, 1), between[codes])
-
-
-def _neighbors_mode(x: FloatArray, codes: IntArray) -> IntArray:
-    """Most frequent code of the other records with the same ``x``, else of the next lower ``x``."""
-    ranks, n_codes = np.unique(x, return_inverse=True)[1], int(codes.max()) + 1
-    pairs, inverse, counts = np.unique(ranks * n_codes + codes, return_inverse=True, return_counts=True)
-    values, pair_ranks = pairs % n_codes, pairs // n_codes
-    # The first and the second most frequent code of each rank.
-    order = np.lexsort((values, -counts, pair_ranks))
-    starts = np.searchsorted(pair_ranks[order], np.arange(int(ranks.max()) + 1))
-    ends = np.append(starts[1:], len(order))
-    first = order[starts]
-    second = order[np.minimum(starts + 1, ends - 1)]
-    # Without the record itself, its code has one record less.
-    is_first = inverse == first[ranks]
-    beaten = is_first & (counts[inverse] - 1 <= counts[second[ranks]]) & (second[ranks] != first[ranks])
-    guess = np.where(beaten, values[second[ranks]], values[first[ranks]])
-    alone = np.bincount(ranks)[ranks] == 1
-    neighbor = np.where(ranks > 0, ranks - 1, min(1, len(starts) - 1))
-    return np.where(alone, values[first[neighbor]], guess).astype(np.int64)
 
 
 def _measure(prediction: _Prediction, released: pd.DataFrame, classes: IntArray, pairs: _Pairs) -> Predicted | None:

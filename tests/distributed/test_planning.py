@@ -14,7 +14,7 @@ from microagg.distributed.passes import _shift_record_number
 from microagg.distributed.planning import Moments, _batches
 from microagg.errors import DataError
 from microagg.metrics import sst
-from microagg.metrics.utility.correlations import changes_between, correlation_changes
+from microagg.metrics.utility.columns import changes_between, correlation_changes
 
 
 def merged(X, ends):

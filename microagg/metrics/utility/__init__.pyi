@@ -1,5 +1,4 @@
-from .columns import BINS as BINS, Distances as Distances, hellinger as hellinger
-from .measures import MEASURES as MEASURES
+from .columns import BINS as BINS, Distances as Distances, MEASURES as MEASURES, hellinger as hellinger
 from .models import (
     Prediction as Prediction,
     Propensity as Propensity,

@@ -42,7 +42,6 @@ def _risk(report: Report, assessment: Assessment | None) -> str:
 
 # So many digits do not tell by the difference of two reports what one record adds.
 _DIGITS = 4
-
 # Of more columns in one role the report names so many.
 _MOST_NAMES = 60
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microagg.metrics.utility.correlations import correlation_changes, correlations, means_and_deviations
+from microagg.metrics.utility.columns import correlation_changes, correlations, means_and_deviations
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(60, 4)) @ RNG.normal(size=(4, 4))

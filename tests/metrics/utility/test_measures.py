@@ -12,7 +12,7 @@ import pytest
 from microagg import metrics
 from microagg.columns.records import Attribute, Records
 from microagg.metrics import generalization, utility
-from microagg.metrics.utility import MEASURES, correlations
+from microagg.metrics.utility import MEASURES, columns
 from tests.cases import for_each
 from tests.conftest import ROOT
 
@@ -24,7 +24,7 @@ RELEASED = X.reshape(50, 4, 3).mean(axis=1)[LABELS]
 
 def figures(before, after, labels):
     names = list("abc")
-    changes = correlations.correlation_changes(before, after)
+    changes = columns.correlation_changes(before, after)
     frames = [pd.DataFrame(table, columns=names) for table in (before, after)]
     records = Records([Attribute(name) for name in names], before)
     return {
