@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import os
 import signal
-import stat
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import click
-import filelock
 
 from microagg.errors import DataError, ParameterError
 from microagg.progress import watched
@@ -62,66 +60,29 @@ def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
 
     From here on, signals do not end the command, so that it leaves no partial file.
 
-    ParameterError if another command writes or has written one of them; DataError if one cannot be written.
+    ParameterError if another command has written one of them meanwhile; DataError if one cannot be written.
     """
     finish()
-    check_targets(files, force=True)  # otherwise locks would create missing folders
+    check_targets(files, force=force)
     parts: dict[Path, Path] = {}
     target = ""
     try:
-        with ExitStack() as locks:
-            try:
-                for target in files:
-                    locks.enter_context(_locked(Path(target).resolve(), target))
-                check_targets(files, force=force)
-                for target, data in files.items():
-                    path = Path(target).resolve()
-                    with _sibling(path, "part").open("xb") as stream:
-                        parts[path] = _sibling(path, "part")
-                        stream.write(data)
-                        stream.flush()
-                        os.fsync(stream.fileno())
-                for path, part in parts.items():
-                    part.replace(path)
-            finally:
-                for part in parts.values():
-                    part.unlink(missing_ok=True)
+        for target, data in files.items():
+            path = Path(target).resolve()
+            part = path.with_name(f".{path.name}.{os.getpid()}.part")
+            with part.open("xb") as stream:
+                parts[path] = part
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+        for path, part in parts.items():
+            part.replace(path)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise DataError(f"the file {target!r} cannot be written ({reason}): choose another place.") from None
-
-
-def _sibling(path: Path, suffix: str) -> Path:
-    return path.with_name(f".{path.name}.microagg-{suffix}")
-
-
-@contextmanager
-def _locked(path: Path, target: str) -> Iterator[None]:
-    """Keep other commands from writing a file during the block, and delete the remains of a killed command."""
-    lock, part = filelock.FileLock(_sibling(path, "lock"), timeout=0), _sibling(path, "part")
-    try:
-        lock.acquire()
-    except filelock.Timeout:
-        if not _sibling(path, "lock").exists():
-            folder = str(path.parent)
-            raise DataError(f"the folder {folder!r} of {target!r} cannot be written: choose another place.") from None
-        raise ParameterError(f"another command is writing {target!r}: wait for it, or choose another name.") from None
-    try:
-        # No other command has the lock, so the writer of this file has ended.
-        if part.is_file() and _belongs_to_user(part.lstat()):
-            part.unlink()
-            say(f"Deleted {part.name!r}, which a command had left that was killed.")
-        yield
     finally:
-        # A command that waits for the deleted file starts again; Windows keeps the file.
-        with suppress(OSError):
-            _sibling(path, "lock").unlink()
-        lock.release()
-
-
-def _belongs_to_user(status: os.stat_result) -> bool:
-    """Whether a path is an ordinary file of this user."""
-    return stat.S_ISREG(status.st_mode) and (os.name == "nt" or status.st_uid == os.getuid())
+        for part in parts.values():
+            part.unlink(missing_ok=True)
 
 
 # Progress on a terminal.

@@ -12,7 +12,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import filelock
 import numpy as np
 import pandas as pd
 import pytest
@@ -286,31 +285,6 @@ def test_a_file_is_overwritten_only_by_force(people):
     assert len(pd.read_csv("out.csv")) == 40
 
 
-def test_what_a_killed_command_left_is_deleted_by_the_next(people):
-    words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv"]
-    part, lock = people.with_name(".out.csv.microagg-part"), people.with_name(".out.csv.microagg-lock")
-    part.write_text("half of a release")
-    lock.write_text("")
-    assert "Deleted '.out.csv.microagg-part'" in call(*words).stderr
-    assert sorted(path.name for path in people.parent.iterdir()) == ["out.csv", "people.csv"]
-    assert "Deleted" not in call(*words, "--force").stderr
-    people.with_name("out.csv").unlink()
-    part.symlink_to(people)
-    assert "cannot be written (File exists)" in refused(*words)
-    assert part.is_symlink()
-    assert people.stat().st_size > 0
-
-
-def test_one_of_two_commands_that_write_a_file_at_once_says_so(people):
-    words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv", "--force"]
-    part = people.with_name(".out.csv.microagg-part")
-    part.write_text("of the other command")
-    with filelock.FileLock(people.with_name(".out.csv.microagg-lock")):
-        assert "nother command is writing 'out.csv': wait for it" in refused(*words)
-    assert part.read_text() == "of the other command"
-    assert not people.with_name("out.csv").exists()
-
-
 def test_what_another_command_has_written_meanwhile_is_kept(tmp_path):
     out, gone = tmp_path / "out.csv", tmp_path / "gone" / "second.csv"
     with pytest.raises(DataError, match=r"there is no folder '.*gone'"):
@@ -320,12 +294,6 @@ def test_what_another_command_has_written_meanwhile_is_kept(tmp_path):
     with pytest.raises(ParameterError, match="is there already"):
         write_files({str(out): b"1", str(tmp_path / "new"): b"2"}, force=False)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.csv": "of the other command"}
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="others have no folder /proc")
-def test_a_folder_that_takes_no_files_is_said_to_be_one():
-    with pytest.raises(DataError, match="the folder '/proc' of"):
-        write_files({"/proc/o.csv": b"1"}, force=False)
 
 
 def test_a_full_disk_leaves_no_half_file(people, monkeypatch):

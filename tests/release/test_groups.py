@@ -18,20 +18,9 @@ from microagg.metrics import sse
 from microagg.partition import Partition
 from microagg.release.plan import Plan
 from microagg.studies import experiment
-from tests.release.common import QUASI, Blocks, replayed, smallest_class, use
+from tests.release.common import QUASI, replayed, smallest_class
 
 # ---- Polished groups -------------------------------------------------------------------------------------------------
-
-
-def test_polishing_is_that_of_experiments(frame):
-    Z = standardize(frame[QUASI])
-    plain, polished = (
-        microaggregate(frame, k=4, method="mdav-star", quasi_identifiers=QUASI, polish=polish)
-        for polish in (False, True)
-    )
-    assert polished.partition == experiment.Problem.of(Z).polish(plain.partition)
-    assert polished.report.loss.sse < plain.report.loss.sse
-    assert "polished" in repr(polished)
 
 
 def test_polishing_stays_within_strata(frame):
@@ -137,17 +126,6 @@ def test_records_in_random_order(frame, seed, statistic):
     assert shuffled.recipe["release_sha256"] != plain.recipe["release_sha256"]
     assert (shuffled.report.loss, shuffled.report.risk) == (plain.report.loss, plain.report.risk)
     replayed(frame, shuffled)
-
-
-def test_groups_of_a_shuffled_release_are_those_of_its_records(monkeypatch):
-    use(monkeypatch, Blocks)
-    frame = pd.DataFrame({"a": [1.0, 3.0, np.nan, 10.0, 20.0], "name": list("uvwxy")}, index=list("hijkl"))
-    release = microaggregate(frame, k=2, method="blocks", missing="drop", shuffle=1)
-    assert sorted(release.frame["name"]) == list("uvxy")
-    assert dict(zip(release.frame["name"], release.frame["a"], strict=True)) == {"u": 2, "v": 2, "x": 15, "y": 15}
-    for members in release.partition.groups():
-        assert release.frame["a"].iloc[members].nunique() == 1
-    assert release.report.dropped == ("j",)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "yes", np.random.SeedSequence([1, 2])])

@@ -20,7 +20,6 @@ from microagg.metrics.risk.measures import Measure
 from microagg.release import Assessment, Figure
 from microagg.release.report.contents import compared
 from microagg.release.report.document import document
-from microagg.tables import read_file
 from tests.release.common import QUASI
 
 COMPARISON = pd.DataFrame({"title": ["MDAV*"] * 3 + ["MDAV"] * 2 + ["Other"], "k": [3, 5, 10, 3, 5, 5]})
@@ -237,14 +236,6 @@ def test_the_picture_has_what_was_compared_only(release, tmp_path, lacking):
     assert ("lower bound at each k" in page.said()) == (not lacking)
 
 
-def test_a_release_of_categories_only_has_a_report_without_figures_of_numbers(tmp_path):
-    towns = pd.DataFrame({"town": list("aabbccdd") * 3, "job": list("xyxy") * 6})
-    release = microaggregate(towns, k=4, quasi_identifiers=["town", "job"], method="k-member")
-    page = Page(html(release, tmp_path))
-    assert not page.all("svg")
-    assert len(page.below("h2")) == 8
-
-
 @pytest.mark.parametrize(
     ("given", "says"),
     [
@@ -337,21 +328,6 @@ def test_a_category_that_is_not_released_stands_in_no_program(given):
     said = json.dumps(release.to_dict())
     assert "seldom-one" not in said
     assert "'town' (2 values)" in said
-
-
-def test_the_program_makes_the_release_again(frame, release, tmp_path, monkeypatch):
-    columns = ["id", *QUASI, "illness", "region", "smoker"]
-    frame[columns].to_csv(tmp_path / "people.csv", index=False)
-    plain = pd.read_csv(tmp_path / "people.csv")
-    roles = {"confidential": "illness", "identifiers": "id", "others": ["region", "smoker"]}
-    made = microaggregate(plain, k=5, quasi_identifiers=QUASI, **roles)
-    program = made.to_dict(file_name="out.csv", origin={"file": "people.csv"})["program"]
-    monkeypatch.chdir(tmp_path)
-    exec(compile(program["text"], "program", "exec"), {"__name__": "__main__"})
-    assert (tmp_path / "out.csv").read_bytes() == made.export("out.csv", like=read_file("people.csv"))[0]
-    shuffled = microaggregate(plain, k=5, quasi_identifiers=QUASI, shuffle=8, **roles).to_dict()
-    assert "microagg.replay(original.frame, recipe)" in shuffled["program"]["text"]
-    assert "kept with the original" in shuffled["program"]["says"]
 
 
 # --- names that mean harm, and equal bytes ----------------------------------------------------------------------------

@@ -93,20 +93,6 @@ def test_records_without_a_value_raise_nothing(seed):
     assert verified(data, "--closeness", "ill=1") == pytest.approx([farthest])
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.xlsx"])
-def test_every_kind_of_file_is_counted_alike(name, seed):
-    rng = np.random.default_rng(seed)
-    odd = np.array(["+x", "=y", "A+", "a-", "Ärger", "arger", 1, 1.0, "1", True, "true"], dtype=object)
-    frame = pd.DataFrame({"age": rng.integers(0, 30, 24), "ill": rng.choice(odd, 24)})
-    release = microaggregate(frame, **HOW, diversity={"ill": 2}, closeness={"ill": 0.7})
-    data, finding = release.export(name)
-    counted = [own.counted for own in release.report.guaranteed]
-    assert verified(data, "--diversity", "ill=2", "--closeness", "ill=0.7", name=name) == pytest.approx(counted)
-    assert finding.level == "ok"
-    assert all(str(own) in finding.text for own in release.report.guaranteed)
-
-
 FOUR = pd.DataFrame({"age": [1, 2, 3, 4, 11, 12, 13, 14], "ill": ["hiv", "HIV", "hiv ", "hiv.", "flu", "a", "b", "c"]})
 
 

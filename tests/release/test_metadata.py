@@ -17,9 +17,6 @@ from click.testing import CliRunner
 import microagg
 from microagg.cli import cli
 from microagg.tables import WRITTEN_ENDINGS, read_file, read_table
-from pages.release import making
-from pages.shared import state
-from tests.pages.helpers import choose, upload
 from tests.tables.common import read_here
 
 N = 40
@@ -210,25 +207,3 @@ def test_every_column_comes_out_as_it_was_with_all_that_the_file_says(original, 
     same = [name for name in then if not name.endswith("_q") and name not in ("age", "person")]
     for name in same:
         pd.testing.assert_series_equal(now[renamed.get(name, name)], then[name], check_names=False)
-
-
-@pytest.mark.parametrize("kind", MAKERS)
-def test_the_page_offers_the_same_bytes(original, kind, monkeypatch):
-    offered, draw = {}, making.show
-
-    def show(workspace, release, data, *, ready):
-        offered[state.current().release.format] = data
-        draw(workspace, release, data, ready=ready)
-
-    monkeypatch.setattr(making, "show", show)
-    path, release, *_ = original(kind, kind)
-    names = ("person", *map(str, release.frame))
-    kinds = {"age": "number.drop", "region_q": "category.category", "flag_q": "category.category"}
-    columns = [f"quasi-identifier.{kinds[name]}.0:{name}" for name in QI]
-    columns += [f"{'identifier' if name == 'person' else 'confidential'}..:{name}" for name in names if name not in QI]
-    choices = {"columns": columns, "k": "3", "method": "mondrian", "statistic": "mean"}
-    app = upload(path.name, path.read_bytes(), "release", **choices)
-    for ending in WRITTEN_ENDINGS:
-        choose(app, w_format=ending)
-        assert not app.exception
-        assert offered[ending] == original(kind, ending)[2], ending

@@ -14,8 +14,6 @@ from microagg.columns.scaling import Scaling, standardize
 from microagg.errors import ConstantColumnWarning
 from microagg.metrics import information_loss, sse, sst
 from microagg.optimum import bounds
-from microagg.release.measures import Utility
-from microagg.release.source import Numbers
 from tests.release.common import QUASI, smallest_class
 
 
@@ -90,31 +88,6 @@ def test_utility_compares_before_and_after(frame):
     assert change[one, other] == pytest.approx(change.max())
 
 
-@pytest.mark.parametrize("changed", [(3, 7), (5, 1_090)])
-def test_the_largest_change_of_a_correlation_is_found_among_many_columns(changed):
-    random = np.random.default_rng(1)
-    X = random.normal(size=(12, 1_100))
-    X[:, changed[0]] = X[:, changed[1]]
-    replaced = X.copy()
-    replaced[:, changed[0]] = -X[:, changed[1]]  # from 1 to -1
-    scaling = Scaling.fit(X, "none")
-    numbers = Numbers(list(range(1_100)), [f"x{j}" for j in range(1_100)], [""] * 1_100, X, X, scaling)
-    utility = Utility.of(numbers, replaced)
-    change = np.abs(np.corrcoef(replaced.T) - np.corrcoef(X.T))
-    assert utility.correlation_change == pytest.approx(2.0)
-    assert utility.correlation_pair == tuple(f"x{j}" for j in changed)
-    assert [a.correlation_change for a in utility.attributes] == pytest.approx(change.max(axis=1))
-
-
-def test_undefined_correlations_are_not_compared(frame):
-    assert microaggregate(frame, k=4, quasi_identifiers="age").report.utility.correlation_change is None
-    # One group of all: after it no attribute varies.
-    whole = microaggregate(frame, k=60, quasi_identifiers=QUASI).report
-    assert whole.utility.correlation_change is whole.utility.correlation_pair is None
-    assert whole.loss.information_loss == pytest.approx(100.0)
-    assert whole.loss.information_loss <= 100.0
-
-
 def test_constant_columns_are_fine_and_named(frame):
     plain = microaggregate(frame, k=4, quasi_identifiers=QUASI)
     frame["same"] = 0.1
@@ -146,16 +119,3 @@ def test_nothing_can_be_lost_where_all_records_are_equal(scale, statistic):
     pd.testing.assert_frame_equal(release.frame, frame)
     assert release.report.risk.realized_k == 7
     json.dumps(release.report.to_dict(), allow_nan=False)
-
-
-@pytest.mark.parametrize("shift", [1e8, -1e8])
-@pytest.mark.parametrize("scale", ["zscore", "minmax"])
-def test_a_common_offset_changes_nothing(scale, shift):
-    frame = pd.DataFrame(np.random.default_rng(3).integers(0, 1000, size=(80, 3)), columns=list("abc"))
-    plain, shifted = (microaggregate(f, k=4, scale=scale) for f in (frame, frame + int(shift)))
-    assert shifted.partition == plain.partition
-    assert shifted.report.loss.information_loss == pytest.approx(plain.report.loss.information_loss, rel=1e-6)
-    assert shifted.report.loss.sst == plain.report.loss.sst
-    assert shifted.report.utility.correlation_change == pytest.approx(plain.report.utility.correlation_change, abs=1e-6)
-    for before, after in zip(plain.report.utility.attributes, shifted.report.utility.attributes, strict=True):
-        assert after.sd_before == before.sd_before

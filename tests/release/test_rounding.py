@@ -129,26 +129,12 @@ def test_what_does_not_fit_stays_a_float(largest, dtype):
     assert column.tolist() == [float(largest)] * 3 + [0.0] * 3
 
 
-def test_groups_of_one_rounded_value_are_one_class():
-    risk = release_of([1, 2, 1, 3], k=2).report.risk
-    assert (risk.n_groups, risk.n_classes, risk.realized_k) == (2, 1, 4)
-
-
 def test_a_record_that_is_left_out_has_no_say():
     release = release_of([1.0, 2.0, np.nan, 2.0], missing="drop")
     assert release.frame["a"].tolist() == [2.0, 2.0, 2.0]
     frame = pd.DataFrame({"a": [1.0, 2.0, 0.125, 2.0], "b": [1.0, 2.0, np.nan, 3.0]})
     out = microaggregate(frame, k=3, method="blocks", missing="drop", rounding="file").frame
     assert out["a"].tolist() == [2.0, 2.0, 2.0]
-
-
-def test_only_numbers_are_rounded_among_categories():
-    frame = pd.DataFrame({"age": [1, 2, 2, 7, 8, 8], "sex": list("mmfffm")})
-    choices = {"k": 3, "method": "mdav-generic-mixed", "ordinal": {"sex": ["m", "f"]}}
-    exact, rounded = (microaggregate(frame, **choices, rounding=rounding) for rounding in ("none", "file"))
-    assert exact.frame["age"].tolist() == pytest.approx([11 / 3] * 2 + [17 / 3] * 3 + [11 / 3])
-    assert rounded.frame["age"].tolist() == [4, 4, 6, 6, 6, 4]
-    pd.testing.assert_series_equal(rounded.frame["sex"], exact.frame["sex"])
 
 
 def test_a_rounded_release_can_be_replayed(frame):

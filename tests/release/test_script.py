@@ -129,16 +129,6 @@ def test_a_program_loads_a_data_set_and_writes_another_kind_of_file(tmp_path, mo
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "simu.parquet"), release.frame, check_exact=True)
 
 
-def test_a_program_says_how_numbers_are_written(tmp_path, monkeypatch):
-    (tmp_path / "pay.csv").write_text("pay;age\n" + "".join(f"1,{200 + i};{20 + i}\n" for i in range(8)))
-    frame = read_table(tmp_path / "pay.csv")
-    release = microaggregate(frame, k=4, numbers={"pay": "1.234,5"}, quasi_identifiers=["pay", "age"])
-    text = release.script("pay.csv")
-    assert "numbers={'pay': '1.234,5'}" in text
-    names = run(text, tmp_path, monkeypatch)
-    pd.testing.assert_frame_equal(names["release"].frame, release.frame, check_exact=True)
-
-
 def test_wrong_arguments_are_named(frame):
     release = microaggregate(frame, k=4, quasi_identifiers=QUASI)
     with pytest.raises(ParameterError, match="no argument 'sep'"):

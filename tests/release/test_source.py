@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import ConstantColumnWarning, DataError, ParameterError, Schema, microaggregate
+from microagg import DataError, ParameterError, Schema
 from microagg.release import source as sources
 from microagg.release.source import Compared, Source
 
@@ -75,17 +75,6 @@ def test_bad_sources_are_refused_at_once(people, schema):
             Source.of(frame, schema, missing)
 
 
-def test_a_release_is_made_from_its_source(people, schema):
-    choices = {name: getattr(schema, name) for name in ("quasi_identifiers", "dates", "numbers", "missing_codes")}
-    with pytest.warns(ConstantColumnWarning, match="'same'"):
-        release = microaggregate(people, k=1, method="k-member", by="region", missing=MISSING, **choices)
-    source = Source.of(people, schema, MISSING)
-    # In groups of one record, nothing but the unit of dates is lost.
-    expected = source.frame[source.retained].assign(born=1970).astype({"same": float})
-    pd.testing.assert_frame_equal(release.frame, expected, check_dtype=False)
-    assert release.report.filled == source.filled
-
-
 def table(n=30):
     a, b = [np.nan, *np.arange(1.0, n)], [2.0 * (i % 7) for i in range(n)]
     text = {"c": ["xyz"[i % 3] for i in range(n)], "part": ["north" if i % 2 else "south" for i in range(n)]}
@@ -126,15 +115,6 @@ def test_a_sample_is_drawn_by_its_seed():
     assert (again.digest == one.digest, other.digest == one.digest) == (True, False)
     for size in (0, 29, 30):
         assert Compared.of(source, "zscore", size).n == 29
-
-
-def test_of_many_records_with_categories_a_sample_is_usual(monkeypatch):
-    monkeypatch.setattr(sources, "MOST_RECORDS", 20)
-    monkeypatch.setattr(sources, "SAMPLE", 5)
-    frame = table()
-    assert Compared.of(source_of(frame, ["a", "c"]), "zscore").n == 5
-    assert Compared.of(source_of(frame, ["a", "b"]), "zscore").n == 29
-    assert Compared.of(source_of(frame.head(21), ["a", "c"]), "zscore").n == 20
 
 
 def test_of_records_with_many_values_a_smaller_sample_is_usual(monkeypatch):

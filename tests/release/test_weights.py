@@ -10,7 +10,6 @@ import pytest
 
 from microagg import metrics
 from microagg.api import microaggregate, replay
-from microagg.columns.scaling import centered, standardize
 from microagg.errors import DataError, ParameterError
 from microagg.partition import group_means
 from tests.release.common import QUASI, Blocks, replayed, use
@@ -74,16 +73,6 @@ def test_means_and_loss_by_hand(small):
     assert release_of(small, weights=None, confidential="w", release_weights="drop").frame.equals(plain.frame)
 
 
-def test_group_means_with_weights():
-    X = np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]]) + 1e8
-    means = group_means(X, np.array([0, 1, 1]), np.array([2.0, 1.0, 3.0]))
-    assert means.tolist() == [[1e8 + 1, 1e8 + 5], [1e8 + 3.5, 1e8 + 5]]
-    low, center, deviations = centered(X, np.array([2.0, 1.0, 1.0]))
-    assert low.tolist() == [1e8 + 1, 1e8 + 5]
-    assert center.tolist() == [1.0, 0.0]
-    assert deviations.tolist() == [[-1, 0], [0, 0], [2, 0]]
-
-
 @pytest.mark.parametrize("statistic", ["mean", "median"])
 @pytest.mark.parametrize("rounding", ["none", "file"])
 def test_figures_are_those_of_repeated_records(weighted, statistic, rounding):
@@ -114,16 +103,6 @@ def test_figures_are_those_of_repeated_records(weighted, statistic, rounding):
         assert attribute.sd_after == pytest.approx(after[QUASI[j]].std(ddof=0))
         assert attribute.correlation_change == pytest.approx(change[j].max())
     assert utility.correlation_change == pytest.approx(change.max())
-
-
-def test_scale_and_groups_do_not_depend_on_weights(weighted):
-    choices = {"k": 4, "quasi_identifiers": QUASI}
-    plain, release = microaggregate(weighted, **choices), microaggregate(weighted, **choices, weights="w")
-    assert release.partition == plain.partition
-    Z = standardize(weighted[QUASI])
-    means = group_means(Z, release.partition.labels, weighted["w"].to_numpy(float))
-    each = np.square(Z - means[release.partition.labels]).sum(axis=1)
-    assert release.report.loss.sse == pytest.approx((weighted["w"] * each).sum())
 
 
 # ---- What is released of the weights ---------------------------------------------------------------------------------
