@@ -154,8 +154,6 @@ CALLS = [
     ("labels", lambda: microagg.metrics.sse(X, UNEVEN)),
     ("ordered", lambda: microagg.metrics.risk.homogeneity(AGES["ill"], LABELS, ordered=X)),
     ("width", lambda: microagg.metrics.risk.interval_disclosure(X, X, 10**400)),
-    ("target", lambda: microagg.metrics.utility.prediction(AGES, AGES, X, ["age"])),
-    ("features", lambda: microagg.metrics.utility.prediction(AGES, AGES, "ill", {"age": 1}.items)),
     ("names", lambda: microagg.explain.steps("mdav", X, names=3)),
     ("names", lambda: microagg.explain.steps("mdav", X, names=[None] * 24)),
     ("first", lambda: microagg.explain.lockstep(None, STEPS)),

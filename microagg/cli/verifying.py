@@ -194,14 +194,13 @@ def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str
 @click.command(cls=Command)
 @click.argument("recipe_file", metavar="RECIPE")
 @click.option("--against", metavar="FILE", help="The recipe or file of an earlier release.")
-@click.option("--target", metavar="COLUMN", help="The column that a model is to predict.")
 @json_flag
-def risk(recipe_file: str, against: str | None, target: str | None, as_json: bool, **args: Any) -> None:
+def risk(recipe_file: str, against: str | None, as_json: bool, **args: Any) -> None:
     """Measure the disclosure risk and the data quality of the release of RECIPE, made again from its FILE.
 
     \b
     Example:
-      microagg risk people_recipe.json people.csv --target income
+      microagg risk people_recipe.json people.csv
     """
     recipe = read_recipe(recipe_file)
     if recipe.get("engine") == "dask":
@@ -210,5 +209,5 @@ def risk(recipe_file: str, against: str | None, target: str | None, as_json: boo
     release = make(lambda: replay(data.frame, recipe))
     with working("Measuring"):
         release = release if against is None else compare_with(release, against)
-        assessment = release.assess(target=target)
+        assessment = release.assess()
     print_json({"notice": FOR_STEWARD, **assessment.to_dict()}) if as_json else click.echo(assessment.summary())

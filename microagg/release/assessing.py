@@ -24,7 +24,7 @@ from microagg.release.assessment import Assessment, Figure, Released, in_quotes
 from microagg.release.measures import Generalization, Loss
 from microagg.release.prepare import Prepared
 from microagg.release.report.report import Report
-from microagg.validation import FloatArray, IntArray, counted, quoted
+from microagg.validation import FloatArray, IntArray, counted
 
 #: The maximum number of confidential columns with figures.
 MOST_COLUMNS = 50
@@ -37,9 +37,6 @@ LOOKED_UP = 20_000
 
 #: How far the interval of interval disclosure reaches on each side, in standard deviations of the original.
 WIDTH = 0.05
-
-# What the score of a predictive model is a share of.
-_SCORES = {"R²": "of the variance is explained", "accuracy": "of the records are predicted correctly"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,18 +121,13 @@ class _Comparison:
         return utility.hellinger(*self.frames)
 
 
-def assess(release: Released, prepared: Prepared, *, target: Hashable | None = None) -> Assessment:
+def assess(release: Released, prepared: Prepared) -> Assessment:
     """Measure risk and utility of ``release``, made from ``prepared`` (see :meth:`microagg.Release.assess`)."""
-    frame = release.to_pandas()
-    if target is not None and target not in list(frame.columns):
-        raise DataError(
-            f"there is no column {target!r} in the release to be predicted: its columns are {quoted(frame.columns)}."
-        )
-    both = _Comparison.of(prepared, frame, release.report)
+    both = _Comparison.of(prepared, release.to_pandas(), release.report)
     notes, confidential = list(both.notes), both.schema.confidential
     if len(confidential) > MOST_COLUMNS:
         notes.append(f"Of {len(confidential):,} confidential columns the first {MOST_COLUMNS} were measured.")
-    figures = (*_risks(both), *_utility(both, target, notes))
+    figures = (*_risks(both), *_utility(both, notes))
     checkpoint("Comparing attribute by attribute", 0.9)
     return Assessment(figures, _attributes(both), both.n, tuple(notes))
 
@@ -263,7 +255,7 @@ def _inferred(name: Hashable, values: pd.Series, classes: IntArray, before: IntA
         yield _figure(key, getattr(new, key), sentence, getattr(old, key), name)
 
 
-def _utility(both: _Comparison, target: Hashable | None, notes: list[str]) -> Iterator[Figure]:
+def _utility(both: _Comparison, notes: list[str]) -> Iterator[Figure]:
     """Yield the utility figures of a release, most important first. Add failed measurements to ``notes``."""
     report = both.report
 
@@ -306,8 +298,6 @@ def _utility(both: _Comparison, target: Hashable | None, notes: list[str]) -> It
             "(0: indistinguishable)."
         )
         yield _figure("pmse", propensity.pmse, text, n=used)
-    if target is not None:
-        yield from _prediction(both, target, notes)
 
 
 def _attributes(both: _Comparison) -> pd.DataFrame:
@@ -341,23 +331,3 @@ def _number_changes(both: _Comparison) -> Iterator[Figure]:
         first, second = (in_quotes(both.names[j]) for j in correlations.pair)
         text = f"The correlation that changes most is that of {first} and {second}, by {correlations.largest:.3g}."
         yield _figure("correlation_change", correlations.largest, text)
-
-
-def _prediction(both: _Comparison, target: Hashable, notes: list[str]) -> Iterator[Figure]:
-    checkpoint(f"Predicting {target}", 0.9)
-    features = [name for name in both.schema.quasi_identifiers if name != target]
-    prediction = utility.prediction(both.before, both.after, target, features)
-    unit = _SCORES[prediction.metric]
-    if prediction.kept is None:
-        notes.append(
-            f"The quasi-identifiers do not predict {in_quotes(target)} better than a constant does, even with a model "
-            "trained on the originals: there is no prediction to compare."
-        )
-        return
-    text = (
-        f"Of unseen originals, {share(prediction.released)} {unit} by a model of {in_quotes(target)} trained on the "
-        f"release, {share(prediction.original)} by one trained on the originals, and {share(prediction.baseline)} by a "
-        "constant."
-    )
-    n_used = prediction.n_train + prediction.n_test
-    yield _figure("prediction", prediction.kept, text, attribute=target, n=n_used if n_used < both.n else None)

@@ -136,29 +136,22 @@ class Release(Released):
         filled = (each for each in self.report.filled if each.how == "category" and each.codes)
         return {str(each.column): GAP for each in filled if (frame[each.column] == GAP).any()}
 
-    def assess(self, *, target: Any = None) -> Assessment:
+    def assess(self) -> Assessment:
         """Measure the disclosure risk and the utility of the release.
 
         Risks: records that are unique before and after; records that are linked by distance, for at most 20,000
         records; released values near their originals; and attribute disclosure of each confidential column. Utility:
-        changes of variances, correlations and distributions, how well a model tells released records from originals,
-        and how well a model predicts that has learned from the release. Each figure has its source; see
-        :mod:`microagg.metrics.risk` and :mod:`microagg.metrics.utility`.
-
-        Parameters
-        ----------
-        target : column name, optional
-            The column that a model is to predict from the quasi-identifiers.
+        changes of variances, correlations and distributions, and how well a model tells released records from
+        originals. Each figure has its source; see :mod:`microagg.metrics.risk` and :mod:`microagg.metrics.utility`.
 
         Raises
         ------
         DataError
-            If the release was pickled or copied, so that the originals are not at hand, or has no such column, or one
-            from which nothing can be learned.
+            If the release was pickled or copied, so that the originals are not at hand.
         """
         from microagg.release.assessing import assess  # which needs scikit-learn and SciPy
 
-        return assess(self, self.at_hand(), target=target)
+        return assess(self, self.at_hand())
 
     def at_hand(self) -> Prepared:
         """The data and choices behind the release. :class:`DataError` if it was pickled or copied."""

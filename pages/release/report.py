@@ -30,7 +30,7 @@ from pages.shared.workspace import Workspace
 #: The figures that are open, by part, in this order; the others fold. The verdict has the risk and the loss.
 _FIRST = {
     "risk": ("record_linkage", "predicted_linkage", "homogeneous"),
-    "utility": ("correlation_change", "prediction", "pmse", "hellinger"),
+    "utility": ("correlation_change", "pmse", "hellinger"),
 }
 _TITLES: dict[Literal["risk", "utility"], str] = {"risk": "Risk", "utility": "Data quality"}
 
@@ -56,7 +56,6 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
                 _table(others)
     for note in assessment.notes:
         st.caption(escape_markdown(note))
-    _question(release)
 
 
 def _tiles(figures: Sequence[Figure]) -> None:
@@ -148,17 +147,6 @@ def _class_sizes(workspace: Workspace, release: Release, identity: Hashable) -> 
     alt = "Share of the records by the number of records with the same quasi-identifiers, before and released."
     figure = class_sizes(pd.DataFrame(shares), starts, k)
     show_figure(figure, title=title, key="class_sizes", alt=alt)
-
-
-def _question(release: Release) -> None:
-    names = ["", *map(str, release.frame.columns)]
-    says = (
-        "One model learns to predict this column from the release, another from the originals; both are tested on "
-        "originals that neither has seen."
-    )
-    how: dict[str, Any] = {"options": names, "format_func": lambda name: name or "–", "width": 260, "help": says}
-    predicted = "" if released.target(release) is None else None
-    state.bound(st.selectbox, "Column that users will predict", "predicts", selected=predicted, **how)
 
 
 def contents(

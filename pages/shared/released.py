@@ -125,22 +125,14 @@ def _held(workspace: Workspace) -> tuple[str, bytes] | None:
 
 def measured(release: Release, identity: Hashable) -> Assessment | None:
     """Return the assessment of a release if it is there."""
-    outcome: Assessment | None = jobs.outcome("assessment", (identity, target(release)))
+    outcome: Assessment | None = jobs.outcome("assessment", identity)
     return outcome
 
 
 def measure(workspace: Workspace, release: Release, identity: Hashable, once: Once = jobs.once) -> Assessment | None:
     """Return the assessment of a release; None until it is measured."""
-    predicts = target(release)
-    of, keys, n = (identity, predicts), [release.recipe["method"] or "mdav-star"], workspace.n_complete
-    work = partial(release.assess, target=predicts)
-    return once("assessment", of, keys, "Measuring risk and data quality", work, n)
-
-
-def target(release: Release) -> Hashable | None:
-    """Return the column to predict, as the release names it; None if it has no such column."""
-    named = {str(name): name for name in release.frame.columns}
-    return named.get(state.current().release.predicts)
+    keys, n = [release.recipe["method"] or "mdav-star"], workspace.n_complete
+    return once("assessment", identity, keys, "Measuring risk and data quality", release.assess, n)
 
 
 def worst(figures: Sequence[Figure]) -> Figure:

@@ -155,7 +155,6 @@ class ReleaseChoices:
     shuffle: bool | str | None = _field(None, _shuffled, option="shuffle")
     diversity: tuple[str, ...] = _limits("diversity")
     closeness: tuple[str, ...] = _limits("closeness")
-    predicts: str = ""  # the column that a model is to predict from the release; empty: none
     format: str = _one_of((".csv", ".parquet", ".xlsx", ".dta", ".sav"), ".csv")  # of the protected file
 
 
@@ -414,7 +413,7 @@ def either(label: str, field: str, titles: Mapping[Any, str], **options: Any) ->
 def choose_data(name: str) -> None:
     """Choose another data set, and forget the decisions on the previous one."""
     default = Choices()
-    of_columns = ("classes", "x", "y", "attribute", "predicts", "diversity", "closeness")
+    of_columns = ("classes", "x", "y", "attribute", "diversity", "closeness")
     of_data = (*_OF_FILE, *of_columns, "digest", "cut", "sample")
     update(data=name, **{key: default.value(key) for key in of_data})
 

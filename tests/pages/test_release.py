@@ -423,15 +423,6 @@ def test_of_several_confidential_columns_the_worst_stands_out(seen):
     assert title == f"Records in uniform groups: {worst.attribute}"
 
 
-def test_what_users_predict_adds_a_figure_and_stands_in_the_address():
-    app = open_page("release", data="wine", k="4", predicts="target")
-    assert "Prediction kept: target" in tiles(app)
-    assert app.selectbox(key="w_predicts").value == "target"
-    app.selectbox(key="w_predicts").select_index(0)
-    assert "Prediction kept: target" not in tiles(settle(app))
-    assert "predicts" not in app.query_params
-
-
 # --- what a search has found ------------------------------------------------------------------------------------------
 
 

@@ -60,7 +60,7 @@ KEYS = """
     explained stop
     methods ks best measure limit risk lost risk_limit sample sample_seed
     second plane x y axes colors frame demo
-    statistic exact weights shuffle diversity closeness predicts format
+    statistic exact weights shuffle diversity closeness format
     records line points few watch_k watched beside tick activity
     stored view first rival above at_k on
     paper table against best_of best_k

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import DataError, ParameterError, microaggregate, replay
-from microagg.metrics import risk, utility
+from microagg import DataError, microaggregate, replay
+from microagg.metrics import risk
 from microagg.metrics.loss import information_loss
 from microagg.release import assessing
 from tests.conftest import load_benchmark
@@ -91,28 +91,6 @@ def test_categories_alone_have_distances_and_no_moments():
     assert not found.of("variance_change")
     assert figure(found, "uniqueness").after == 0
     assert found.of("hellinger")
-
-
-def test_a_prediction_is_measured_on_request_and_it_is_said_where_there_is_nothing_to_predict():
-    data = load_benchmark("wine")
-    frame = data.frame
-    release = microaggregate(
-        frame, k=5, quasi_identifiers=[name for name in data.quasi_identifiers if name != "flavanoids"]
-    )
-    target = "flavanoids"
-    found = release.assess(target=target)
-    kept = figure(found, "prediction", target)
-    assert kept.measure == utility.MEASURES["prediction"]
-    noise = frame.assign(noise=np.random.default_rng(0).normal(size=len(frame)))
-    again = microaggregate(noise, k=5, quasi_identifiers=list(data.quasi_identifiers)[:4]).assess(target="noise")
-    assert not again.of("prediction")
-    assert any("do not predict 'noise' better than a constant" in note for note in again.notes)
-    with pytest.raises(DataError, match="no column 'nothing' in the release"):
-        release.assess(target="nothing")
-    with pytest.raises(DataError, match="no column"):
-        release.assess(target=["flavanoids"])
-    with pytest.raises(ParameterError, match=r"assessment must be what Release\.assess returns, not str"):
-        release.to_dict(assessment="good")
 
 
 def test_the_original_is_kept_neither_in_a_pickle_nor_in_a_copy():

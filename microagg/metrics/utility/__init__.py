@@ -1,7 +1,6 @@
 """What analysts still get right from what is released in place of the originals; :data:`MEASURES` describes each.
 
-:func:`hellinger` compares distributions attribute by attribute, :func:`propensity` all attributes together, and
-:func:`prediction` what models learn of a target.
+:func:`hellinger` compares distributions attribute by attribute, :func:`propensity` all attributes together.
 """
 
 from microagg.errors import attach

@@ -239,12 +239,7 @@ def _withhold(contents: dict[str, Any]) -> None:
         report["utility"] = _blank(utility, _OVERALL) | {"attributes": rows(utility["attributes"], "name")}
     if assessment:
         assessment["attributes"] = rows(assessment["attributes"], "attribute")
-        predicted = [("prediction", name) for name in dominated]
-        assessment["figures"] = [
-            row
-            for row in assessment["figures"]
-            if row["measure"] not in _OVERALL and (row["measure"], str(row["attribute"])) not in predicted
-        ]
+        assessment["figures"] = [row for row in assessment["figures"] if row["measure"] not in _OVERALL]
 
 
 def _blank(row: dict[str, Any], keys: Collection[str]) -> dict[str, Any]:
