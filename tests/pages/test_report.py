@@ -39,9 +39,9 @@ def seen(monkeypatch):
 
 
 def can_be_had(app):
-    """Return whether the report can be downloaded, as HTML, as JSON and for the steward."""
+    """Return whether the report can be downloaded, and for the steward."""
     offered = [part.proto for part in app.get("download_button") if part.proto.label.startswith("Report")]
-    assert [part.label for part in offered] == ["Report", "Report (JSON)", "Report for the steward only"]
+    assert [part.label for part in offered] == ["Report", "Report for the steward only"]
     [can] = {not part.disabled for part in offered}
     return can
 
@@ -92,8 +92,6 @@ def test_the_report_has_what_was_compared_and_marks_the_choice(seen):
     assert chosen["information_loss"] == pytest.approx(contents["report"]["loss"]["information_loss"], rel=1e-3)
     # To within rounding: that of the best found at k = 3 is an optimum.
     assert all(0 < row["floor"] <= row["information_loss"] * (1 + 1e-6) for row in rows)
-    linked = [row for row in rows if row["title"] != "Best known"]
-    assert all(0 < row["record_linkage"] <= 1 / row["k"] for row in linked)
     # The limits of the page stand in it, with the figures of the page.
     texts = {finding["code"]: finding["text"] for finding in contents["report"]["findings"]}
     assert "(limit 20 %)" in texts["risk"]
