@@ -1,21 +1,18 @@
-"""What README, CHANGELOG, other texts and reports say of the project's own results is what is stored."""
+"""What README, CHANGELOG and other texts say of the project's own results is what is stored."""
 
 from __future__ import annotations
 
-import html
 import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from microagg import datasets, microaggregate
 from microagg.optimum.bounds import gap
 from microagg.studies import landscape
 from tests import claims
 from tests.cases import for_each
-from tests.claims import QUALITY, RESULTS, limit, run, says
-from tests.conftest import load_benchmark
+from tests.claims import QUALITY, RESULTS, limit
 
 _ROOT = Path(__file__).parents[1]
 _README = (_ROOT / "README.md").read_text(encoding="utf-8")
@@ -56,9 +53,6 @@ def test_losses_and_floors_are_those_stored(row):
 def test_optima_are_those_stored(title, loss):
     assert loss in _README
     assert float(loss) == pytest.approx(_stored(title, "3")["best"], abs=5e-6)
-
-
-# --- texts ------------------------------------------------------------------------------------------------------------
 
 
 def _prose(path):
@@ -142,49 +136,3 @@ def test_claims_of_texts_are_what_is_stored():
     for path in ("README.md", "CHANGELOG.md", "benchmarks/README.md", "microagg/algorithms/README.md", *manual):
         followed |= claims.hold([_prose(path)], _RULES, _HARMLESS)
     assert followed == {rule for rule, _ in _RULES}
-
-
-# --- reports ----------------------------------------------------------------------------------------------------------
-
-
-def _floor(at, floor):
-    says(floor, limit(at.data, at.k)["floor"], digits=4)
-
-
-def _gap(at, loss, floor, share):
-    own = run(at.data, "MDAV*", at.k)["information_loss"]
-    says(loss, own)
-    _floor(at, floor)
-    says(share, 100 * (own / limit(at.data, at.k)["floor"] - 1))
-
-
-def _loss(at, loss, floor):
-    says(loss, run(at.data, "MDAV*", at.k)["information_loss"])
-    _floor(at, floor)
-
-
-_N = r"([\d.]+)"
-_REPORTS = [
-    (
-        rf"Information loss is {_N} % .*; the lower bound for groups of at least 5 is {_N} % \(gap {_N} %\)\.",
-        _gap,
-    ),
-    (rf".*The information loss IL is {_N} % of .*; the lower bound for groups of at least 5 is {_N} %\.", _loss),
-]
-_OF_REPORTS = [
-    r"MDAV\*: Weighs, record by record, .* the existing one it disturbs least \(Thaeter & Reischuk 2018\)\.",
-]
-
-
-@pytest.mark.parametrize("data", ["census", "wine"])
-def test_claims_of_reports_are_what_is_stored(data, tmp_path):
-    own = load_benchmark(data) if data == "census" else datasets.load(data)
-    release = microaggregate(own.frame, k=5, method="mdav-star", quasi_identifiers=own.quasi_identifiers)
-    release.to_html(tmp_path / "report.html")
-    written = re.sub(
-        r"<(style|script|svg)\b.*?</\1>", "", (tmp_path / "report.html").read_text("utf-8"), flags=re.DOTALL
-    )
-    texts = [release.report.summary(), release.assess().summary(), written]
-    assert claims.hold(map(html.unescape, texts), _REPORTS, _OF_REPORTS, data=data, k=5) == {
-        rule for rule, _ in _REPORTS
-    }

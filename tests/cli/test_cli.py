@@ -8,7 +8,6 @@ import inspect
 import json
 import re
 import shlex
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -22,9 +21,8 @@ from microagg import ALGORITHMS, datasets
 from microagg.api import microaggregate
 from microagg.cli import cli, listing
 from microagg.cli.flags import algorithm_flags, release_flags
-from microagg.cli.output import working, write_files
+from microagg.cli.output import write_files
 from microagg.errors import DataError, ParameterError
-from microagg.progress import checkpoint
 from microagg.tables import WRITTEN_ENDINGS, read_file, read_table, write_table
 from tests.cases import for_each
 from tests.conftest import ROOT
@@ -424,13 +422,6 @@ def test_an_earlier_release_holds_the_next_one_up(people):
     assert "--against" in refused(*by, "--k", 5, "--engine", "dask", "--out", "parts", "--against", "first.json")
 
 
-def test_flags_of_algorithms_are_known_when_they_are_needed(people):
-    assert "--gamma" in call("run", "--help").stdout
-    complete = {"_MICROAGG_COMPLETE": "bash_complete", "COMP_WORDS": "microagg run --gam", "COMP_CWORD": "2"}
-    done = CliRunner().invoke(cli, [], prog_name="microagg", env=complete)
-    assert done.output.split() == ["plain,--gamma"]
-
-
 def test_steps_are_those_of_the_package(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = call("steps", "--data", "toy", "--method", "v-mdav", "--gamma", "0.3")
@@ -457,28 +448,6 @@ def test_the_dashboard_begins_with_a_file_or_offers_a_folder(people, monkeypatch
     assert asked[2][1]["MICROAGG_FILES_DIR"] == str(here)
     monkeypatch.setattr(listing.importlib.util, "find_spec", lambda name: None)
     assert 'needs streamlit and plotly: pip install "microagg[dashboard]"' in refused("dashboard")
-
-
-def test_lists():
-    assert [line.split()[0] for line in call("datasets").stdout.splitlines()] == list(datasets.NAMES)
-    assert [line.split()[0] for line in call("methods").stdout.splitlines()] == list(ALGORITHMS)
-    said = call("methods", "v-mdav").stdout
-    assert "--gamma  float" in said
-    assert "SICHERHEIT 2018" in said
-    assert json.loads(call("methods", "v-mdav", "--json").stdout)["methods"][0]["params"][0]["name"] == "gamma"
-
-
-@pytest.mark.parametrize("watched", [True, False])
-def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys, watched):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: watched, raising=False)
-    with working("Grouping") as show:
-        checkpoint("forming groups", 0.25)
-        show("Better")
-        checkpoint("looking")
-    texts = ["Grouping …", "Grouping: forming groups, 25% …", "Better …", "Better: looking …", ""]
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err == ("".join(f"\r\x1b[2K{text}" for text in texts) if watched else "")
 
 
 def test_suppressed_cells_are_never_counted_in_silence(tmp_path, monkeypatch):

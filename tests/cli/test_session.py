@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +19,6 @@ import pytest
 import microagg.cli.output
 import microagg.cli.releasing
 from microagg.cli import cli
-from microagg.cli.output import stoppable
 from microagg.release import plan as release_plan
 from tests.cli.test_cli import ROLES, people, write_people
 from tests.conftest import ROOT
@@ -182,13 +180,6 @@ def test_ctrl_c_ends_the_work_even_where_the_exception_is_lost(people, heard, mo
     assert not Path("out.csv").exists()
 
 
-def test_what_does_not_hear_ctrl_c_goes_on(heard):
-    heard(signal.SIG_IGN)
-    with stoppable() as pressed:
-        signal.raise_signal(signal.SIGINT)
-        assert not pressed()
-
-
 def test_ctrl_c_leaves_no_file(tmp_path):
     write_people(tmp_path / "people.csv")
     run = ["run", "people.csv", "--k", "3", "--effort", "50", *ROLES, "--out", "out.csv", "--recipe", "r.json"]
@@ -205,22 +196,3 @@ def test_ctrl_c_leaves_no_file(tmp_path):
         assert err.endswith("Stopped.\n")
     assert time.monotonic() - pressed < 5
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
-
-
-def test_ctrl_c_while_commands_load_is_one_word():
-    press = "import signal, sys\nclass Press:\n    def find_spec(self, name, *_):\n        if name == 'click':\n"
-    code = f"{press}            signal.raise_signal(signal.SIGINT)\nsys.meta_path.insert(0, Press())\n"
-    code += "signal.signal(signal.SIGINT, signal.default_int_handler)\nfrom microagg.cli import main\nmain()"
-    done = python(code)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Stopped.\n")
-
-
-@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_what_a_shell_loads_to_complete_words(name):
-    code = "import sys; sys.argv[0] = 'microagg'; from microagg.cli import main; main()"
-    script = python(code, _MICROAGG_COMPLETE=f"{name}_source").stdout
-    assert f"_MICROAGG_COMPLETE={name}_complete" in script
-    if shutil.which(name) is not None:
-        subprocess.run([name, "-n"], input=script, text=True, check=True, capture_output=True)
-    else:
-        assert name != "bash", "every machine of developers has it"

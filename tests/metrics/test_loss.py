@@ -147,29 +147,6 @@ def test_the_furthest_record_is_that_of_a_plain_double_loop():
     assert set(metrics.groups_losing_most(data, labels).records.tolist()) == furthest
 
 
-def test_many_attributes_count_alike():
-    rng = np.random.default_rng(6)
-    towns = {j for j in range(600) if j % 7 == 3}
-    attributes = tuple(
-        Attribute(f"a{j}", "nominal", taxonomy=TOWNS) if j in towns else Attribute(f"a{j}") for j in range(600)
-    )
-    values = np.column_stack([rng.choice(TOWNS.leaves, 9) if j in towns else rng.normal(size=9) for j in range(600)])
-    values[:, 1] = 5.0  # of no extent
-    data = Records(attributes, values.astype(float))
-    sizes = np.ptp(values, axis=0)
-
-    def distance(x, y):
-        return sum(float(x[j] != y[j]) if j in towns else abs(x[j] - y[j]) / (sizes[j] or 1) for j in range(600))
-
-    sums = [sum(distance(x, y) for y in values) for x in values]
-    assert metrics.groups_losing_most(data, [0] * 9).records.tolist() == [int(np.argmax(sums))]
-    # Only the last attribute differs, beyond those that are computed first.
-    values[:, :-1] = 0.0
-    values[:, sorted(towns)] = TOWNS.leaves[0]
-    values[:, -1] = [3, 1, 2, 9, 4, 0, 5, 6, 7]
-    assert metrics.groups_losing_most(Records(attributes, values), [0] * 9).records.tolist() == [3]
-
-
 def test_equal_records_lose_nothing():
     assert metrics.record_shares(np.ones((4, 2)), [0, 0, 1, 1]).tolist() == [0, 0, 0, 0]
     assert metrics.attribute_shares(np.zeros((4, 2)), [0, 0, 1, 1]).tolist() == [0, 0]

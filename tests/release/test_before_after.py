@@ -110,17 +110,3 @@ def test_dates_are_counted_by_month_or_year():
     years = distribution(before + pd.to_timedelta([0, 0, 2000], unit="D"), after, labels)
     assert years.index.year.tolist() == [2001, 2006]
     assert distribution(before, pd.Series([2001] * 3), labels).index.tolist() == [2001]
-
-
-@pytest.mark.parametrize("unit", ["day", "year"])
-@pytest.mark.parametrize("written", ["", "%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y"])
-def test_ranges_of_dates_are_compared_however_the_file_writes_them(written, unit):
-    days = pd.Series(pd.date_range("1967-11-25", periods=40, freq="97D"))
-    born = days.dt.strftime(written) if written else days
-    frame = pd.DataFrame({"birth date": born, "age": np.arange(40) % 7, "sex": list("mf") * 20})
-    options = {"dates": {"birth date": unit}, "taxonomies": {"sex": None}, "quasi_identifiers": list(frame)}
-    release = microaggregate(frame, k=5, statistic="generalize", method="mondrian", **options)
-    assert release.frame["birth date"].str.startswith("[").any()
-    assessment = release.assess()
-    assert not [note for note in assessment.notes if "Not compared" in note]
-    assert np.isfinite(assessment.attributes.set_index("attribute").loc["birth date", "sd_ratio"])

@@ -128,28 +128,6 @@ CHOICES |= {"missing_codes": {"age": ["n/a"]}, "dates": {"joined": "day"}}
 CHOICES |= {"missing": {"income": "impute", "age": "drop"}}
 
 
-def test_a_messy_file_is_released(persons):
-    names = ["age", "income", "joined"]
-    release = microaggregate(persons, quasi_identifiers=names, **(CHOICES | {"confidential": ["illness", "zip"]}))
-    out, report = release.frame, release.report
-    assert list(out.columns) == ["age", "zip", "income", "joined", "illness"]
-    assert (report.n_records, report.n_dropped, report.dropped) == (2999, 1, (17,))
-    kept = persons.drop(index=17)
-    # Codes with zeros at their beginning stay text, and their gaps are those of the file.
-    pd.testing.assert_series_equal(out["zip"], kept["zip"])
-    known = sorted(kept["income"].dropna())
-    median = statistics.median_low(known)
-    gaps = len(kept) - len(known)
-    assert [(one.column, one.n, one.value) for one in report.filled] == [("income", gaps, median)]
-    assert str(report.filled[0]) in report.summary()
-    assert [filled.n for filled in report.filled] == [gaps]
-    assert smallest_class(out, names) == report.risk.realized_k >= 5
-    ages, incomes = kept["age"].astype(int).tolist(), kept["income"].fillna(median).tolist()
-    for rows in list(release.partition.groups())[:50]:
-        assert out["age"].iloc[rows[0]] == pytest.approx(statistics.fmean(ages[i] for i in rows))
-        assert out["income"].iloc[rows[0]] == pytest.approx(statistics.fmean(incomes[i] for i in rows))
-
-
 def test_a_messy_file_with_categories_is_released_and_replayed(persons):
     names = ["age", "income", "joined", "zip"]
     missing = {"income": "impute", "age": "impute", "zip": "category"}

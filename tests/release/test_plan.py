@@ -13,7 +13,8 @@ from microagg import DataError, ParameterError, microaggregate, replay
 from microagg.cli import flags
 from microagg.distributed import planning as in_parts
 from microagg.release import choices, plan, recipe
-from microagg.release.options import Option, Word
+from microagg.release.choices import Option
+from microagg.release.options import Word
 from microagg.release.plan import Plan
 from microagg.release.report import contents
 from tests.release.common import replayed

@@ -105,20 +105,6 @@ def test_replay_warns_of_constant_columns_where_it_is_called(frame):
 PAY = ["1,234", "2,345", "3,456", "11,234", "12,345", "€13,456"]
 
 
-@pytest.mark.parametrize(
-    ("numbers", "means", "written"),
-    [
-        ({"pay": "1,234.5"}, [2345.0, 12345.0], [["pay", "1,234.5"]]),
-        ({"pay": "1.234,5"}, [2.345, 12.345], [["pay", "1.234,5"]]),
-    ],
-)
-def test_a_recipe_tells_how_numbers_are_written(numbers, means, written):
-    frame = pd.DataFrame({"pay": PAY})
-    release = microaggregate(frame, k=3, numbers=numbers)
-    assert release.frame["pay"].tolist() == pytest.approx(np.repeat(means, 3))
-    assert replayed(frame, release)["numbers"] == written
-
-
 def test_how_numbers_are_written_is_asked_where_nothing_shows_it():
     frame = pd.DataFrame({"pay": PAY})
     with pytest.raises(DataError, match=r"whether .1,234. is 1234 or 1\.234"):

@@ -126,16 +126,6 @@ def test_generalize_by_hand(people):
     assert sets.report.generalization == release.report.generalization
 
 
-def test_an_order_may_come_from_the_column_and_a_taxonomy_may_be_flat(people):
-    people["school"] = pd.Categorical(people["school"], categories=[*SCHOOL, "unused"], ordered=True)
-    kinds = {"taxonomies": None, "ordinal": None, "quasi_identifiers": ["school", "status"]}
-    assert by_group(release_of(people, statistic="generalize", **kinds), "school")[0] == "[9th, HS-grad]"
-    assert by_group(release_of(people, statistic="generalize", **kinds), "status") == ("*", "*")
-    # Without a taxonomy, categories are in the order of the alphabet.
-    sets = release_of(people, statistic="generalize", categories="set", **kinds)
-    assert by_group(sets, "status") == ("{divorced, widowed}", "{abroad, widowed}")
-
-
 def test_categories_keep_their_type(people):
     people["school"] = pd.Categorical(people["school"], categories=SCHOOL, ordered=True)
     people["member"] = [True, True, False, True, False, False, True]

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from microagg import DataError, ParameterError, Schema
-from microagg.release import source as sources
 from microagg.release.source import Compared, Source
 
 
@@ -115,23 +114,6 @@ def test_a_sample_is_drawn_by_its_seed():
     assert (again.digest == one.digest, other.digest == one.digest) == (True, False)
     for size in (0, 29, 30):
         assert Compared.of(source, "zscore", size).n == 29
-
-
-def test_of_records_with_many_values_a_smaller_sample_is_usual(monkeypatch):
-    wide, numeric = (source_of(table(), names) for names in (["a", "b", "c"], ["a", "b"]))  # 87 and 58 values
-    assert not Compared.of(wide, "zscore").is_wide
-    monkeypatch.setattr(sources, "MOST_VALUES", 86)
-    monkeypatch.setattr(sources, "SAMPLED_VALUES", 20)
-    monkeypatch.setattr(sources, "LEAST_SAMPLE", 4)
-    assert Compared.of(wide, "zscore").n == 6  # 18 values
-    assert Compared.of(wide, "zscore", 0).n == 29
-    assert Compared.of(wide, "zscore").is_wide
-    monkeypatch.setattr(sources, "LEAST_SAMPLE", 8)
-    assert Compared.of(wide, "zscore").n == 8
-    assert Compared.of(source_of(table(), ["b", "c"]), "zscore").n == 30
-    monkeypatch.setattr(sources, "MOST_VALUES", 10)
-    assert Compared.of(numeric, "zscore").n == 29
-    assert not Compared.of(numeric, "zscore").is_wide
 
 
 def test_records_without_values_cannot_be_compared_and_gaps_and_constant_columns_are_noted():

@@ -128,19 +128,6 @@ def test_total_weights_of_groups_and_weighted_means_are_kept(weighted):
         assert np.average(out.frame[name], weights=out.frame["w"]) == pytest.approx(expected)
 
 
-def test_weights_of_generalized_and_of_mixed_releases(small):
-    release = release_of(small, statistic="generalize")
-    assert release.frame["a"].tolist() == ["[0, 10]"] * 2 + ["[20, 30]"] * 3
-    assert release.frame["w"].tolist() == [2.0, 2.0, 4 / 3, 4 / 3, 4 / 3]
-    assert "Group means" not in release.report.summary()
-    how = {"method": "mdav-generic-mixed", "quasi_identifiers": ["a", "c"], "ordinal": {"c": list("uvxyz")}}
-    mixed = microaggregate(small, k=5, weights="w", **how)
-    assert mixed.frame["a"].tolist() == [12.625] * 5
-    # The third of five, although u has the largest weight.
-    assert mixed.frame["c"].tolist() == ["x"] * 5
-    assert mixed.report.loss.lower_bound is None
-
-
 # ---- Weights that are none -------------------------------------------------------------------------------------------
 
 
