@@ -98,7 +98,7 @@ def nearest(case: Case, release: Any) -> Iterator[Comparison]:
 
 
 def alike(case: Case, release: Any) -> Iterator[Comparison]:
-    """Pick one of the released records that agree with that of the person, perhaps in one more column."""
+    """Pick one of the released records that agree with that of the person."""
     text, names = release.frame.astype(str), known_of(case.options)
     yield Comparison("class, maximum", printed_maximum(release), 1 / text.groupby(names).size().min())
     for figure in figures_of(release).of("individual_risk"):  # one of the persons that the weights of a class stand for

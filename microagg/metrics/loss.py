@@ -138,9 +138,6 @@ def percent(part: float, whole: float) -> float:
 
 # --- largest losses of records, groups and attributes -----------------------------------------------------------------
 
-# The number of attributes whose distances are computed together: fewer take longer, more take more memory.
-_BATCH = 256
-
 
 @dataclass(frozen=True, eq=False)
 class LargestLosses:
@@ -245,19 +242,14 @@ def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> L
 
 def _sums_of_distances(records: Records, rows: IntArray) -> FloatArray:
     """Sum of the distances of each of the records ``rows`` to the others."""
-    total = np.zeros(len(rows))
-    for start in range(0, records.d, _BATCH):
-        batch = slice(start, start + _BATCH)
-        values, nominal, domains = records.values[rows, batch], records.nominal[batch], records.domains[batch]
-        parts = np.zeros(values.shape)
-        ranged = np.flatnonzero(~nominal & (domains > 0.0))
-        parts[:, ranged] = _sums_of_differences(values[:, ranged]) / domains[ranged]
-        for j in np.flatnonzero(nominal):
-            _, codes, counts = np.unique(values[:, j], return_inverse=True, return_counts=True)
-            parts[:, j] = len(rows) - counts[codes]
-        # Summed attribute by attribute, so that the result does not depend on _BATCH.
-        total = np.cumsum(np.column_stack([total, parts]), axis=1)[:, -1]
-    return total
+    values, domains = records.values[rows], records.domains
+    distances = np.zeros(values.shape)
+    ranged = np.flatnonzero(~records.nominal & (domains > 0.0))
+    distances[:, ranged] = _sums_of_differences(values[:, ranged]) / domains[ranged]
+    for j in np.flatnonzero(records.nominal):
+        _, codes, counts = np.unique(values[:, j], return_inverse=True, return_counts=True)
+        distances[:, j] = len(rows) - counts[codes]
+    return np.cumsum(distances, axis=1)[:, -1]
 
 
 def _sums_of_differences(values: FloatArray) -> FloatArray:

@@ -1,8 +1,8 @@
 """What can be chosen for a release: each option is declared here, once.
 
 From :data:`OPTIONS` come the keywords of :func:`microagg.microaggregate` with their defaults and documentation, what is
-checked, what a recipe holds, the programs and commands that are made of a recipe, the flags of the shell, what a
-release in parts refuses, and the report's line on an option for which it has no words of its own.
+checked, what a recipe holds, the programs that are made of a recipe, the flags of the shell, what a release in parts
+refuses, and the report's line on an option for which it has no words of its own.
 """
 
 from __future__ import annotations
