@@ -198,7 +198,7 @@ MUTATIONS = [
              "tests/metrics/test_generalization.py tests/release"),
     # --- risk
     Mutation("a linked group counts as one record", "metrics/risk/linkage.py",
-             "count += attributes.sizes[row]", "count += 1", f"{RISK}/test_linkage.py -k by_hand"),
+             "    count += attributes.sizes[row]", "    count += 1", f"{RISK}/test_linkage.py -k by_hand"),
     Mutation("linkage stops at the own record", "metrics/risk/linkage.py",
              "if squared < lower:", "if squared < 0.5 * lower:", f"{RISK}/test_linkage.py -k all_pairs"),
     Mutation("records as near are missed", "metrics/risk/linkage.py",

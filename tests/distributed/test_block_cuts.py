@@ -241,7 +241,8 @@ def test_the_first_cut_of_categories_is_the_cheapest():
     values = np.unique(values, axis=0)
     attributes = [Attribute("c", "nominal", taxonomy=TREE), Attribute("x")]
     span = np.ptp(values[:, 1])
-    heights = np.array([[TREE.heights[TREE.join(int(a), int(b))] for b in values[:, 0]] for a in values[:, 0]])
+    lineages = [set(TREE.ancestors(int(leaf))) for leaf in values[:, 0]]
+    heights = np.array([[min(TREE.heights[node] for node in one & other) for other in lineages] for one in lineages])
     distances = heights + np.abs(values[:, 1, np.newaxis] - values[:, 1]) / span
     (cut,) = Cuts.learn(values, attributes, 2).cuts
     near, every = nearest(distances, 1), {}

@@ -95,10 +95,10 @@ def test_columns_that_predict_are_named():
     assert (total.exact, total.sources) == (True, ("income", "spouse"))
     [bmi] = predicted_linkage(frame[["height", "weight"]], frame[["bmi"]], np.arange(N) // 5)
     assert (bmi.exact, bmi.sources) == (True, ("height", "weight"))
-    # Of three a regression finds the formula.
+    # Of three a regression finds those that matter, to within the rounding.
     frame["all"] = (frame["income"] + 2 * frame["spouse"] - frame["age"]).round(-2)
     [three] = predicted_linkage(frame[["income", "spouse", "age"]], frame[["all"]], np.arange(N) // 5)
-    assert (three.exact, three.sources) == (True, ("spouse", "income"))
+    assert (three.exact, three.sources) == (False, ("spouse", "income"))
 
 
 def test_columns_that_follow_from_nothing_are_not_flagged():
