@@ -341,6 +341,9 @@ MUTATIONS = [
              "if option.counted or option.secret]", "if option.secret]", f"{RELEASE}/test_html.py"),
     Mutation("names as HTML in the report", "release",
              "autoescape=True", "autoescape=False", f"{RELEASE}/test_html.py"),
+    # --- reading and writing tables
+    Mutation("a formula in a spreadsheet", "tables",
+             "(\"=\", \"+\", \"-\", \"@\", \"\\t\", \"\\r\")", "(\"=\", \"+\", \"-\", \"\\t\", \"\\r\")", TABLES),
     Mutation("codes that lose their zeros", "tables",
              '_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")', '_WHOLE = re.compile(r"-?[0-9]+")', TABLES),
     Mutation("codes of 16 digits that are rounded", "tables",
