@@ -27,7 +27,7 @@ from microagg.columns.records import (
 from microagg.columns.taxonomy import Taxonomy, category
 from microagg.errors import DataError, ParameterError, brief
 from microagg.tables.frames import as_pandas
-from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_present, is_name, quoted
+from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_present, is_name
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -355,13 +355,6 @@ class Schema:
         column = frame[self.classes]
         check_present(column, retained, "no class")
         return class_codes(column[retained], int(np.count_nonzero(retained)), self.classes)
-
-    def matrix(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> FloatArray:
-        """Like :meth:`records`, as an array of shape (n, d). Raises DataError also if one is not numeric."""
-        if not self.is_numeric:
-            named = quoted(self.categorical)
-            raise DataError(f"{named} hold{'' if ',' in named else 's'} categories, so there is no matrix of numbers.")
-        return self.records(frame, missing).values
 
 
 def as_options(of_schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -94,16 +94,6 @@ class Entry:
     file: RemoteFile | None = None
 
     @property
-    def n(self) -> int | None:
-        """The number of records, or None where it depends on the seed."""
-        return self.shape[0]
-
-    @property
-    def d(self) -> int | None:
-        """The number of quasi-identifiers, or None where it depends on the seed."""
-        return self.shape[1]
-
-    @property
     def size(self) -> str:
         """Records by quasi-identifiers in words, e.g. ``"1,080 × 13"`` or ``"100 × 4 to 8"``."""
         drawn = " to ".join(f"{count:,}" for count in self.drawn or ())

@@ -235,7 +235,6 @@ def test_every_function_takes_every_kind(kind):
     schema = Schema.infer(frame, ROLES["quasi_identifiers"])
     assert Schema.infer(table, ROLES["quasi_identifiers"]) == schema
     np.testing.assert_array_equal(schema.records(table).values, schema.records(frame).values)
-    np.testing.assert_array_equal(schema.matrix(table), schema.matrix(frame))
     np.testing.assert_array_equal(schema.encode(table), schema.encode(frame))
     np.testing.assert_array_equal(standardize(table.select(names)), standardize(frame[names]))
     assert metrics.risk.uniqueness(table, names).n_unique == metrics.risk.uniqueness(frame, names).n_unique
