@@ -24,7 +24,7 @@ from microagg.validation import optional_import
 MAX_UNPACKED = 1 << 28
 
 # Memory of a cell without its text, in bytes. The table grows in steps, so a text takes up to twice its length.
-_PER_CELL, _COPIES = 100, 2
+_PER_CELL, _COPIES = 64, 2
 
 # The number of bytes parsed at a time.
 _CHUNK = 1 << 20
