@@ -22,7 +22,7 @@ The loss is the SSE of numbers, and Total-IL of records that hold categories. It
 
 Time: that of step 1 and of local search; then in proportion to the effort.
 
-Source: chosen here; see :mod:`microagg.algorithms.iterated_local_search` for numbers and
+Source: chosen here; see :mod:`microagg.algorithms.local_search` for numbers and
 :mod:`microagg.kernels.local_search.mixed_search` for categories.
 """
 

@@ -14,17 +14,33 @@ the group with the nearest centroid, centroids frozen.
 ``mdav-generic``: rounds stop at fewer than 3k records. If 2k..3k-1 are left, the one farthest from their centroid
 forms a group of k and the others another; if k..2k-1 are left, they form one group.
 
-Ties go to the lowest record index. Time O(n²d/k). The rounds of all three are in
+``mdav-2``: MDAV-1 makes the groups. Each of them, the one with the largest SSE first, is dissolved if that lowers the
+SSE: its records go to the nearest centroids of other groups, however large (see
+:mod:`microagg.kernels.grouping.division`). Each group of 2k or more records is then partitioned by MDAV-1.
+
+Ties go to the lowest record index or group number. Time O(n²d/k). The rounds are in
 :mod:`microagg.kernels.grouping.moving_mean`.
 
+``mdav-argus`` has the order of µ-ARGUS, the program behind the tables of Domingo-Ferrer et al. 2006. The records stand
+in an array in which they are swapped about, so ties go to the lowest *position* at that moment. While at least 3k
+records are unassigned: of r and s, the one at the lower position is swapped to the front, the other to the place k
+behind it. The k-1 records nearest to the front record are swapped in behind it, one after the other. Nothing protects
+the record k places behind, so it may be drawn into this group; whatever stands there then is the seed of the second
+group, filled the same way. If 2k..3k-1 are left, r or s, whichever stands at the lower position, forms a group of k and
+the others another; if fewer are left, they form one group.
+
 Sources: Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013 (``mdav``);
-Kabir, Wang & Zhang 2010 (``mdav-1`` and ``mdav-generic``).
+Kabir, Wang & Zhang 2010 (``mdav-1`` and ``mdav-generic``); Lin, Wen, Hsieh & Chang 2010, as given there (``mdav-2``);
+the procedure as read in sdcMicro's src/microAggregation.cpp, which reproduces Table I of the first of these
+(``mdav-argus``). Where all distances left are equal, that program goes on with a stale variable; here the lowest
+position is taken.
 """
 
 from __future__ import annotations
 
 from microagg.algorithms.base import Info, Microaggregator
-from microagg.kernels.bases import mdav, mdav_1
+from microagg.kernels.bases import mdav, mdav_1, mdav_argus
+from microagg.kernels.grouping.division import dissolve_groups, split_large
 from microagg.kernels.grouping.groups import form_from_rest
 from microagg.kernels.grouping.moving_mean import form_group, form_groups
 from microagg.kernels.neighbors.brute_force import ALIVE
@@ -91,3 +107,44 @@ class MDAVGeneric(Microaggregator):
             form_group(groups, pool, k)
         form_from_rest(groups, pool)
         return groups.labels
+
+
+class MDAV2(Microaggregator):
+    """MDAV-2, MDAV-1 with a second phase."""
+
+    info = Info(
+        key="mdav-2",
+        title="MDAV-2",
+        family="Two-phase methods",
+        summary="MDAV-1, whose groups are then dissolved into their neighbors wherever that lowers the SSE.",
+        year=2010,
+        reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
+        sizes="variable",
+        complexity="O(n²d/k)",
+        note="Groups are tried by falling SSE before the second phase, and may take in any number of records; those of "
+        "2k or more are split by MDAV-1. The figure printed for Tarragona at k = 3, 16.38261429, is a misprint of "
+        "16.68261429.",
+    )
+
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
+        return split_large(X, dissolve_groups(X, mdav_1(X, k), "sse", len(X)), k, mdav_1)
+
+
+class MDAVArgus(Microaggregator):
+    """MDAV in the order of µ-ARGUS."""
+
+    info = Info(
+        key="mdav-argus",
+        title="MDAV (µ-ARGUS)",
+        family="MDAV family",
+        summary="MDAV in the processing order of the program µ-ARGUS, which the survey of 2006 used.",
+        year=2006,
+        reference="Domingo-Ferrer, Solanas & Martínez-Ballesté 2006, Table I; µ-ARGUS, as kept in sdcMicro",
+        sizes="fixed",
+        complexity="O(n²d/k)",
+        note="Records are swapped about in an array, so ties and the order of the two groups depend on positions; the "
+        "second seed may be drawn into the first group.",
+    )
+
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
+        return mdav_argus(X, k)

@@ -66,7 +66,7 @@ _RECENT = 5
 class Search:
     """A search for better partitions, with the best one so far.
 
-    Local search comes first, then ruin and recreate, see :mod:`microagg.algorithms.iterated_local_search`. For k up to
+    Local search comes first, then ruin and recreate, see :mod:`microagg.algorithms.local_search`. For k up to
     6 and without a number of iterations, it alternates with solving parts of the partition to optimality, see
     :class:`Neighborhoods`. An object serves one thread at a time. A pickled one continues from its best partition.
 
