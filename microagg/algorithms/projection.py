@@ -1,16 +1,20 @@
-"""Projections: the records sorted by one number each, and cut into groups.
+"""Projections: the records sorted by one number each, and cut into groups, optimally or each k.
 
 1. Each record is reduced to its score on the first principal component (its largest score of either sign counted as
    positive), to the sum of its attributes, or to one attribute. Records are sorted by that number, ties by index.
 2. ``projection``: each k in that order form a group; the last one takes the rest, up to 2k-1.
-   ``projection-mhm``: the order is cut into pieces of k to 2k-1 records with the least SSE
-   (:func:`microagg.kernels.paths.split_path`). By the sum of attributes that is ``mhm``, so it is not offered
-   twice.
+   ``projection-mhm`` and ``mhm``: of all ways to cut the order into pieces of k to 2k-1 records, dynamic programming
+   finds the one with the least SSE (:func:`microagg.kernels.paths.split_path`). MHM sorts by the sum of attributes, or
+   takes the records as they stand.
 
-The measure of loss is the full one, over all attributes. Time O(n log n + nd²), and O(nkd) for the optimal cut.
+For one attribute no partition whatever loses less than that of MHM (Hansen & Mukherjee 2003). For several, pieces are
+only the best that the order allows (Domingo-Ferrer et al. 2006): ``mdav-mhm`` and its siblings build an order from
+groups. The measure of loss is the full one, over all attributes. Time O(n log n + nd²), and O(nkd) for the optimal cut.
 
 Sources: Mateo-Sanz & Domingo-Ferrer 1998 (single-axis sorting); Domingo-Ferrer & Mateo-Sanz 2002 (first principal
-component, sum of z-scores, particular variable; variable sizes); the optimal cut as in MHM.
+component, sum of z-scores, particular variable; variable sizes); Hansen & Mukherjee 2003 (the optimal cut);
+Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006; Mortazavi, Jalili & Gohargazi 2013 (the SSE of a growing
+piece).
 """
 
 from __future__ import annotations
@@ -101,3 +105,33 @@ class ProjectionMHM(Microaggregator):
 
     def _partition(self, X: FloatArray, k: int, *, onto: str, attribute: int) -> IntArray:
         return split_path(X, sorted_records(X, onto, attribute), k)
+
+
+class MHM(Microaggregator):
+    """MHM of Hansen & Mukherjee."""
+
+    info = Info(
+        key="mhm",
+        title="MHM",
+        family="Paths and optimal splits",
+        summary="Sorts the records and cuts the line optimally into groups: unbeatable for a single attribute.",
+        year=2003,
+        reference="Hansen & Mukherjee 2003; Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006",
+        sizes="variable",
+        complexity="O(n log n + nkd)",
+        note="The optimum for one attribute. For several the method leaves the order open: the sum of them is our "
+        "choice, and like every single direction it loses much.",
+    )
+    params = (
+        Param(
+            "order",
+            "choice",
+            ("sum", "given"),
+            "sum",
+            "How the records stand on the line that is cut: by their only attribute, by the sum of several, or as they "
+            "are given.",
+        ),
+    )
+
+    def _partition(self, X: FloatArray, k: int, *, order: str) -> IntArray:
+        return split_path(X, by_value(sums(X)) if order == "sum" else np.arange(len(X)), k)
