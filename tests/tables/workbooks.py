@@ -34,7 +34,7 @@ def styled(style, content):
     return f' s="{style}"><v>{content}</v>'
 
 
-def book(*sheets, formats=(), shared=None, properties="", states=None, tail="", parts=None):
+def book(*sheets, formats=(), shared=None, properties="", states=None):
     """Return a workbook of sheets' XML; style ``i + 1`` has the number format ``formats[i]``, a code or a number."""
     names = [f"Sheet{i}" for i in range(1, len(sheets) + 1)]
     states = states or ["visible"] * len(sheets)
@@ -64,7 +64,7 @@ def book(*sheets, formats=(), shared=None, properties="", states=None, tail="", 
         "[Content_Types].xml": f'<Types xmlns="{_PACKAGE[:-13]}content-types">{types}</Types>',
         "_rels/.rels": f'<Relationships xmlns="{_PACKAGE}"><Relationship Id="r" Type="{_OFFICE}/officeDocument" '
         'Target="/xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}">{properties}<sheets>{listed}</sheets>{tail}'
+        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}">{properties}<sheets>{listed}</sheets>'
         "</workbook>",
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}">{relations}</Relationships>',
         "xl/styles.xml": f'<styleSheet xmlns="{_MAIN}"><numFmts>{written}</numFmts><cellStyleXfs><xf numFmtId="14"/>'
@@ -72,7 +72,7 @@ def book(*sheets, formats=(), shared=None, properties="", states=None, tail="", 
         "xl/sharedStrings.xml": f'<sst xmlns="{_MAIN}">{texts}</sst>',
     }
     contents |= {f"xl/worksheets/sheet{i}.xml": xml for i, xml in enumerate(sheets, start=1)}
-    return zipped(contents | (parts or {}))
+    return zipped(contents)
 
 
 def zipped(contents):
