@@ -162,7 +162,8 @@ class Workbook:
         self._reader.read_manifest()
         texts = self._reader.package.find(SHARED_STRINGS)
         self._texts_part = texts.PartName[1:] if texts else ""
-        if b"purl.oclc.org/ooxml" in archive.read("xl/workbook.xml"):
+        main = [name for name in archive.namelist() if re.fullmatch(r"xl/workbook\w*\.xml", name)]
+        if any(b"purl.oclc.org/ooxml" in archive.read(name) for name in main):
             raise DataError(
                 f"the file {label!r} is a Strict Open XML Spreadsheet: save it as an ordinary Excel workbook, which is "
                 ".xlsx too."

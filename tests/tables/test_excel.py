@@ -199,6 +199,12 @@ def test_parts_that_may_be_missing():
     assert read(zipped(contents)) == ({"a": [1]}, {})
 
 
+def test_the_main_part_may_have_another_name():
+    contents = {part: content.replace("workbook.xml", "workbook22.xml") for part, content in parts(GOOD).items()}
+    renamed = {part.replace("workbook.xml", "workbook22.xml"): content for part, content in contents.items()}
+    assert read(zipped(renamed)) == read(GOOD)
+
+
 def test_workbooks_of_the_strict_kind():
     strict = {
         part: content.replace("http://schemas.openxmlformats.org/spreadsheetml/2006", "http://purl.oclc.org/ooxml/s")
