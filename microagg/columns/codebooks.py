@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg.columns.evidence import ColumnValues, Words, is_whole
 from microagg.columns.kinds import NUMERIC, REPEATED, Reading
@@ -113,6 +114,11 @@ _CODED_SUFFIX = re.compile(r".*[^_\W]_?code", re.IGNORECASE)
 _MOST_CODES, _RECORDS_OF_CODE = 1000, 4
 # Codes of one digit with a gap between them, each with at least this share of the records, and how many there are.
 _MOST_DIGITS, _MIN_SHARE, _MIN_CODES = 9, 0.01, 3
+# A gap is an integer with at most these parts of the records of frequent ones, which have so many at least; the second
+# part is that of integers up to the last number.
+_SHORT_DEPTH, _DEPTH, _HIGH, _LARGEST_CODE = 4, 10, 30, 12
+# Counts, whose names say it, may be heaped.
+_QUANTITY = Words("day hour year yr month week number num count time size age")
 # How many records for each integer from the lowest to the highest show that a rare one is no quantity.
 _MIN_RECORDS = 10
 
@@ -134,7 +140,12 @@ def kind_of_codes(values: ColumnValues, reading: Reading, label: str, survey_nam
         word = _CODED.in_name(values.name)
         if word or _CODED_SUFFIX.fullmatch(str(values.name)):
             return "nominal", f"integers, and the name says {word or str(values.name)!r}: codes"
-    return ("nominal", f"the integers {_listed(present)} have gaps: codes") if _has_gaps(values, numbers) else ("", "")
+    # Changes, and opinions for and against, are -1 in many records.
+    if set(present) == {-1.0, 0.0, 1.0} and values.n_where(numbers == -1) < _MIN_SHARE * values.n_present:
+        return "nominal", "-1 is rare besides 0 and 1: codes"
+    if len(present) < _MIN_CODES or _QUANTITY.in_name(values.name) or not _has_gaps(values, numbers):
+        return "", ""
+    return "nominal", f"of the integers {_listed(present)} some are rare between frequent ones: codes"
 
 
 def _kind_in_label(present: FloatArray, label: str) -> str:
@@ -149,20 +160,35 @@ def _kind_in_label(present: FloatArray, label: str) -> str:
 
 
 def _has_gaps(values: ColumnValues, numbers: FloatArray) -> bool:
-    """Whether a few integers of one digit, none 0, nearly lack one that lies between frequent ones."""
-    present = numbers[~np.isnan(numbers)]
-    if len(present) < _MIN_CODES or present.min() < 1 or present.max() > _MOST_DIGITS:
-        return False
-    is_frequent = values.counts >= max(_MIN_SHARE * values.n_present, REPEATED)
-    frequent = numbers[is_frequent & ~np.isnan(numbers)]
+    """Whether few integers nearly lack one between frequent ones, as codes do and quantities do not.
+
+    Above one digit or with 0, as quantities may be rounded, or 0 in many records: two of them, which are rarer still.
+    """
+    is_present = ~np.isnan(numbers)
+    present = numbers[is_present]
+    low, high = present.min(), present.max()
     # In fewer records an integer may be rare by chance.
-    if len(frequent) < _MIN_CODES or values.n_present < _MIN_RECORDS * np.ptp(present):
+    if low < 0 or high > _LARGEST_CODE or values.n_present < _MIN_RECORDS * (high - low):
         return False
-    steps = np.diff(np.sort(frequent))
-    used = numbers[(values.counts >= _MIN_SHARE * values.n_present) & ~np.isnan(numbers)]
-    has_gap = len(np.setdiff1d(np.arange(frequent.min(), frequent.max()), used)) > 0
-    # Rounded numbers have equal distances.
-    return has_gap and len(set(steps)) > 1
+    is_short = low >= 1 and high <= _MOST_DIGITS
+    counts = np.zeros(int(high - low) + 1)
+    counts[(present - low).astype(np.int64)] = values.counts[is_present]
+    # The lower one of the highest counts on both sides.
+    peaks = np.minimum(np.maximum.accumulate(counts), np.maximum.accumulate(counts[::-1])[::-1])
+    least = max(_MIN_SHARE * values.n_present, REPEATED)
+    is_frequent = counts >= least
+    is_valley = (peaks >= max(least, _HIGH)) & (counts <= peaks / (_SHORT_DEPTH if is_short else _DEPTH))
+    n_valleys = np.count_nonzero(np.diff(is_valley.astype(np.int64)) == 1)
+    if n_valleys >= (1 if is_short else 2) and _has_several_distances(is_frequent & ~is_valley):
+        return True
+    is_rare = (peaks >= least) & (counts < _MIN_SHARE * values.n_present)
+    return is_short and bool(is_rare.any()) and _has_several_distances(is_frequent)
+
+
+def _has_several_distances(is_code: NDArray[np.bool_]) -> bool:
+    """Whether integers, of which some are codes, have unequal distances; those of rounded numbers are equal."""
+    steps = np.diff(np.flatnonzero(is_code))
+    return len(steps) >= _MIN_CODES - 1 and len(set(steps)) > 1
 
 
 def _listed(present: FloatArray) -> str:

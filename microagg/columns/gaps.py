@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, NamedTuple, cast
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
 from microagg.columns import dates
+from microagg.columns.evidence import ColumnValues
+from microagg.columns.kinds import read_kind
 from microagg.columns.records import Attribute
 from microagg.columns.taxonomy import Taxonomy, category
 from microagg.errors import DataError, ParameterError
-from microagg.validation import FloatArray, IntArray, check_choice, check_finite, counted, quoted
+from microagg.tables.value_labels import GAP, kinds_of_missing
+from microagg.validation import FloatArray, IntArray, check_choice, check_finite, counted, quoted, warn_caller
 
 #: What can be done about a gap: it is an error, its record is left out, it becomes a category, or it is filled in.
 GAPS = ("error", "drop", "category", "impute")
-
-#: The category that gaps become.
-GAP = "missing"
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,15 @@ class Filled:
     column: Hashable
     n: int
     how: str  # "median", "most frequent" or "category"
-    value: int | float | str | date  # what is in their place
+    value: int | float | str | date  # what is in their place; "" for several kinds of missing values
     codes: bool = field(default=False, compare=False)  # whether the other values are numbers, which are text beside it
 
     def __str__(self) -> str:
         one, value = self.n == 1, self.value
         gaps = f"{counted(self.n, 'missing value')} of {quoted([self.column])}"
         if self.how == "category":
-            return f"{gaps} {'counts' if one else 'count'} as the category {value!r}."
+            what = f"the category {value!r}" if value else "categories of their own, by the kind of missing value"
+            return f"{gaps} {'counts' if one else 'count'} as {what}."
         text = f"{value:,}" if isinstance(value, (int, float)) else repr(value) if isinstance(value, str) else value
         return f"{gaps} {'was' if one else 'were'} filled with the {self.how} {text} before grouping."
 
@@ -83,10 +84,11 @@ def fill(
     """Treat missing values: leave records out ("drop"), then make a category or impute.
 
     "category" gives the gaps of a nominal attribute the category :data:`GAP`, which has only the root of the taxonomy
-    in common with others. "impute" fills in, from the records that are not left out, the median of numbers and dates
-    (the lower of two if all are whole), the lower median of ordered categories, or the most frequent category (the
-    first in the taxonomy among equals). ``frame`` is read by :meth:`microagg.Schema.read`, ``encoded``, shape (n, d),
-    are its attributes, NaN where missing, and ``missing`` is as :func:`treatments` takes it.
+    in common with others; gaps of a kind (:func:`microagg.tables.value_labels.kinds_of_missing`) have it as category
+    instead, unless the taxonomy has :data:`GAP` and no kind. "impute" fills in, from the records that are not left out,
+    the median of numbers and dates (the lower of two if all are whole), the lower median of ordered categories, or the
+    most frequent category (the first in the taxonomy among equals). ``frame`` is read by :meth:`microagg.Schema.read`,
+    ``encoded``, shape (n, d), are its attributes, NaN where missing, and ``missing`` is as :func:`treatments` takes it.
 
     Raises DataError, naming column and record, if a value is infinite or missing where that is an error, or a column to
     impute has no value; ParameterError as :func:`treatments`, or if the file has a category :data:`GAP` already.
@@ -108,16 +110,20 @@ def fill(
             continue
         code: float
         if how[name] == "category":
-            taxonomies[name], code = _taxonomy_with_gap(attribute, values[:, j])
             are_codes = is_numeric_dtype(frame[name]) and not is_bool_dtype(frame[name])
-            frame[name] = _with_gap_category(frame[name], rows)
-            filled.append(Filled(name, len(rows), "category", GAP, are_codes))
+            by_gap = _gap_categories(kinds_of_missing(frame, name)[rows], attribute.taxonomy)
+            for gap, places in by_gap.items():
+                at = rows[places]
+                taxonomies[name], code = _taxonomy_with_gap(attribute, taxonomies.get(name), values[:, j], gap)
+                frame[name] = _with_gap_category(frame[name], at, gap)
+                values[at, j] = code
+            filled.append(Filled(name, len(rows), "category", GAP if list(by_gap) == [GAP] else "", are_codes))
         else:
             code = _imputed_code(attribute, values[retained, j], frame[name].dtype)
             frame[name] = _with_value(frame[name], attribute, values[:, j], rows, code)
             what = "most frequent" if attribute.kind == "nominal" else "median"
             filled.append(Filled(name, len(rows), what, _filled_value(attribute, code)))
-        values[rows, j] = code
+            values[rows, j] = code
     return Filling(frame, taxonomies, encoded, values, retained, tuple(filled))
 
 
@@ -131,31 +137,43 @@ def _check_nominal(attribute: Attribute) -> None:
     )
 
 
-def _taxonomy_with_gap(attribute: Attribute, codes: FloatArray) -> tuple[Taxonomy, int]:
-    """Return the taxonomy with a last leaf for gaps below its root, as that of a recipe has already, and that leaf."""
+def _gap_categories(kinds: NDArray[np.object_], taxonomy: Taxonomy | None) -> dict[str, IntArray]:
+    """Return where among gaps, whose ``kinds`` are "" for none, each category of gaps is, in the order of names."""
+    names = set() if taxonomy is None else set(taxonomy.names)
+    if GAP in names and names.isdisjoint(kinds):  # of a recipe that knows no kinds
+        return {GAP: np.arange(len(kinds))}
+    return {kind or GAP: np.flatnonzero(kinds == kind) for kind in sorted(set(kinds))}
+
+
+def _taxonomy_with_gap(
+    attribute: Attribute, taxonomy: Taxonomy | None, codes: FloatArray, gap: str
+) -> tuple[Taxonomy, int]:
+    """Return the taxonomy with a last leaf ``gap`` below its root, as that of a recipe has already, and that leaf."""
     _check_nominal(attribute)
-    taxonomy = attribute.taxonomy
     assert taxonomy is not None
-    depth, gap_nodes = taxonomy.height, [node for node, name in enumerate(taxonomy.names) if name == GAP]
+    depth, gap_nodes = taxonomy.height, [node for node, name in enumerate(taxonomy.names) if name == gap]
     if not gap_nodes:
         first = len(taxonomy.names)
         # Levels that divide nothing, so that all leaves have the same depth.
-        names, parents = (GAP,) * depth, (0, *range(first, first + depth - 1))
+        names, parents = (gap,) * depth, (0, *range(first, first + depth - 1))
         return Taxonomy(taxonomy.names + names, taxonomy.parents + parents), first + depth - 1
-    if len(gap_nodes) < depth or taxonomy.parents[gap_nodes[0]] != 0 or (codes == gap_nodes[-1]).any():
+    is_below_root = len(gap_nodes) == depth and taxonomy.parents[gap_nodes[0]] == 0
+    # Kinds of missing values may have a place elsewhere in a taxonomy.
+    is_leaf = is_below_root if gap == GAP else gap_nodes[-1] in taxonomy.leaves
+    if not is_leaf or (codes == gap_nodes[-1]).any():
         raise ParameterError(
-            f"the gaps of column {attribute.name!r} cannot become the category {GAP!r}, for it has one of that name "
+            f"the gaps of column {attribute.name!r} cannot become the category {gap!r}, for it has one of that name "
             "already: rename that, or choose 'error', 'drop' or 'impute' for the column."
         )
     return taxonomy, gap_nodes[-1]
 
 
-def _with_gap_category(series: pd.Series[Any], rows: IntArray) -> pd.Series[Any]:
-    """Return a column with :data:`GAP` at the positions ``rows``; what is no text becomes text by it."""
-    series, value = series.copy(), cast("Any", GAP)
+def _with_gap_category(series: pd.Series[Any], rows: IntArray, gap: str) -> pd.Series[Any]:
+    """Return a column with ``gap`` at the positions ``rows``; what is no text becomes text by it."""
+    series, value = series.copy(), cast("Any", gap)
     if isinstance(series.dtype, pd.CategoricalDtype):
-        if GAP not in series.cat.categories:
-            series = series.cat.add_categories([GAP])
+        if gap not in series.cat.categories:
+            series = series.cat.add_categories([gap])
     elif is_numeric_dtype(series) or is_bool_dtype(series):
         series = series.astype(object).map(category, na_action="ignore").astype(object)
     series.iloc[rows] = value
@@ -198,6 +216,18 @@ def _with_value(
     series = series.copy()
     series.iloc[rows] = value
     return series
+
+
+def warn_of_suppressed(columns: Iterable[pd.Series[Any]]) -> None:
+    """Warn of each of the ``columns`` that would hold numbers but for marks of suppressed cells, such as ``*``."""
+    for series in columns:
+        values = None if is_numeric_dtype(series) else ColumnValues.of(series)
+        if values is not None and (marks := read_kind(values).suppressed):
+            warn_caller(
+                f"column {series.name!r} would hold numbers but for {quoted(marks)}, perhaps suppressed cells: name it "
+                "among the numbers and these among its missing_codes, or name it among the taxonomies.",
+                UserWarning,
+            )
 
 
 def _filled_value(attribute: Attribute, code: float) -> int | float | str | date:

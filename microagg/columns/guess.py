@@ -28,8 +28,9 @@ from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema, as_options
 from microagg.columns.structure import adjust
 from microagg.columns.taxonomy import Taxonomy, category, category_counts
+from microagg.errors import ParameterError, brief
 from microagg.tables.frames import as_pandas
-from microagg.validation import check_choice
+from microagg.validation import check_choice, quoted
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -242,8 +243,11 @@ def guess_columns(
     ------
     DataError
         If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
+    ParameterError
+        If labels are not such mappings, or of a column that is not in ``frame``.
     """
     frame = as_pandas(frame)
+    _check_labels(frame, variable_labels or {}, value_labels or {})
     labels, survey_names = variable_labels or {}, known_names(frame.columns)
     values = [ColumnValues.of(frame[name]) for name in frame.columns]
     readings = [
@@ -263,6 +267,22 @@ def guess_columns(
         for name, column, reading, suggestion in zip(frame.columns, values, readings, suggestions, strict=True)
     ]
     return tuple(columns if schema is None else [column.declared(schema) for column in columns])
+
+
+def _check_labels(frame: pd.DataFrame, variables: Any, values: Any) -> None:
+    """Raise ParameterError unless labels of columns and of values are those of the table's columns."""
+    names = set(map(str, frame.columns))
+    for what, labels in (("variable_labels", variables), ("value_labels", values)):
+        if not isinstance(labels, Mapping):
+            raise ParameterError(f"{what} must map column names to labels, not be {brief(labels)}.")
+        if unknown := [name for name in labels if name not in names]:
+            raise ParameterError(f"{what} names {quoted(unknown)}, which the table does not have: leave it out.")
+    for name, of_codes in values.items():
+        pairs = of_codes.items() if isinstance(of_codes, Mapping) else [("", of_codes)]
+        for code, text in pairs:
+            if isinstance(code, str) or not isinstance(text, str):
+                wrong = f"{brief(code)}: {brief(text)}"
+                raise ParameterError(f"the value_labels of {name!r} must map numbers to texts, not have {wrong}.")
 
 
 def _unreadable(series: pd.Series[Any], suggestion: Suggestion) -> Column:

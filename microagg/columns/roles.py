@@ -132,12 +132,18 @@ _OF_BODIES_LABEL = re.compile(
 )
 _REPLICATE = Words("repwt repwgt brr fay", "replic repwei")
 
+# What is high, low or poor in a body: "highbp".
+_MEASURED = "bp chol lead iron glucose sugar hlth health"
+
 # Health, beliefs and opinions.
 _OF_HEALTH = (
-    "hiv aids sida salud sante health illness abortion cancer krebs tumor tb dx asthma cigarettes drink drinks cigs iq",
+    "hiv aids sida salud sante health hlth illness abortion cancer krebs tumor tb dx asthma cigarettes drink cigs iq "
+    "bp sbp dbp hbp chol hdl ldl zinc ferritin albumin glucose insulin hba creatinine hemoglobin cadmium mercury "
+    "affair intercourse condom "
+    + " ".join(level + what for level in ("high", "hi", "low", "poor") for what in _MEASURED.split()),
     "diagnos disease sickness krank erkrank befund gesundheit enfermed diagnost maladi medicat medicam medikam symptom "
     "disabil disorder behinder discapac handicap therap smok rauch alcohol alkohol diabet cholest hypertens depress "
-    "blood pregnan hepatit bronch",
+    "blood pregnan hepatit bronch triglyc contracep birthcontrol sexual",
 )
 _OF_BELIEFS = (
     "religion church kirche faith meinung avis attitude party partei partido parti vote voted voting voto wahl trust "
@@ -150,6 +156,9 @@ _CONFIDENTIAL = Words(
     f"{_OF_HEALTH[1]} {_OF_BELIEFS[1]} schulnot abiturnot zeugnisnot",
 )
 _CONFIDENTIAL_LABEL = Words(f"{_OF_HEALTH[0]} {_OF_BELIEFS[0]}", f"{_OF_HEALTH[1]} {_OF_BELIEFS[1]}")
+
+# Ratings, if they are integers to 10.
+_RATING = Words("rate rating rated")
 
 # Income of a person.
 _INCOME = Words("income salary wage earning einkommen gehalt lohn ingreso salario revenu salaire reddito")
@@ -418,6 +427,9 @@ def _medical_code(evidence: Evidence) -> Suggestion | None:
 def _confidential(evidence: Evidence) -> Suggestion | None:
     if claim := evidence.claim(_CONFIDENTIAL, _CONFIDENTIAL_LABEL):
         return Suggestion("confidential", f"{claim}: probably the subject of the study")
+    numbers = evidence.numbers
+    if (claim := evidence.claim(_RATING)) and len(numbers) > 2 and set(numbers) <= set(range(11)):
+        return Suggestion("confidential", f"{claim}, and {interval(numbers)}: an opinion")
     if claim := evidence.claim(_INCOME):
         reason = f"{claim}: probably the subject of the study; an outsider may know some values"
         return Suggestion("confidential", reason, unsure=True)

@@ -240,6 +240,9 @@ class Schema:
         flat taxonomy of their values; numbers and booleans numeric; dates, but not text that says one, dates by the
         day. A taxonomy may be anything that :meth:`microagg.columns.taxonomy.Taxonomy.of` takes, None for a flat one.
 
+        A warning names each column without a declared kind or another role that would hold numbers but for marks of
+        suppressed cells, such as ``*``.
+
         Raises
         ------
         DataError
@@ -254,6 +257,9 @@ class Schema:
         kinds = dict(zip(_CHECKS, (taxonomies, ordinal, dates, numbers, missing_codes), strict=True))
         schema = cls.of_options(frame, roles | kinds)
         schema.encode(frame)
+        declared = {name for part, names in kinds.items() for name in _by_column(part, names or {})}
+        other = {name for role in ROLES if role != "quasi_identifiers" for name in schema.columns(role)}
+        gaps.warn_of_suppressed(frame[name] for name in frame.columns if name not in declared | other)
         return schema
 
     @classmethod

@@ -99,7 +99,8 @@ OPTIONS: tuple[Option, ...] = (
         default="error",
         help="What is done about missing values of quasi-identifiers, all of them or those named (of others they are "
         'an error), before records are grouped; all of it is reported. "drop" leaves the record out of the release. '
-        '"category" makes the gaps of categories without an order one more category, called ``missing``. "impute" '
+        '"category" makes the gaps of categories without an order one more category, called ``missing``, or one for '
+        'each kind of missing value of a Stata or SPSS file (".a" to ".z", declared codes). "impute" '
         "fills in, from the records that are released, the median of numbers and dates (the lower of two where all "
         "are whole), the lower median of ordered categories, and the most frequent of others (of equals the first "
         "in the taxonomy). Missing values of other columns stay.",

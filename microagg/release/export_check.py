@@ -19,6 +19,7 @@ from microagg.release.guarantees import count as count_guarantees
 from microagg.tables import read_table
 from microagg.tables.reading import TEXT_ENDINGS
 from microagg.tables.text import read_cells
+from microagg.tables.value_labels import with_kinds
 from microagg.tables.writing import check_table
 from microagg.validation import IntArray, check_k, check_unique_columns, counted, quoted
 
@@ -45,7 +46,9 @@ def as_written(data: bytes, name: str, delimiter: str = ",", reading: Mapping[st
     if ending == ".csv" and not reading:
         return _read_csv(data, name, delimiter)
     if ending not in TEXT_ENDINGS or not reading:
-        return read_table(data, name=name, **(reading or {}))
+        table = read_table(data, name=name, **(reading or {}))
+        # A kind of missing value is a value to who reads the file.
+        return pd.DataFrame({name: with_kinds(table, name) for name in table}) if table.attrs else table
     try:
         return read_cells(data, name, reading)
     except DataError:

@@ -28,6 +28,7 @@ from microagg.release.release import Release
 from microagg.release.report.report import Report
 from microagg.release.source import Source, check_given
 from microagg.tables.frames import as_given, as_pandas
+from microagg.tables.value_labels import with_kinds
 from microagg.validation import check_enough_records, counted, quoted, warn_caller
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ def _forget_categories(released: pd.DataFrame, original: pd.DataFrame) -> None:
             column = importlib.import_module("pyarrow").array(column).to_pandas().set_axis(released.index)
         if isinstance(column.dtype, pd.CategoricalDtype) and name in original.columns:
             seen, categories = set(column.dropna().unique()), column.cat.categories
-            gone = [value for value in original[name].dropna().unique() if value in categories and value not in seen]
+            values = with_kinds(original, name).dropna().unique()
+            gone = [value for value in values if value in categories and value not in seen]
             if gone:
                 fewer = column.cat.remove_categories(gone)
                 released[name] = fewer.astype(released[name].dtype) if in_arrow else fewer

@@ -12,7 +12,6 @@ from typing import Any, Self
 import pandas as pd
 
 from microagg.columns import dates
-from microagg.columns.gaps import GAP
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
 from microagg.release import recipe as recipes
@@ -23,7 +22,8 @@ from microagg.release.guarantees import order_of
 from microagg.release.prepare import Prepared
 from microagg.release.recoding import with_ends
 from microagg.tables import Notice, Reading, notice_lines
-from microagg.tables.original import write_like
+from microagg.tables.original import has_codes, write_like
+from microagg.tables.value_labels import left_out
 from microagg.tables.writing import columns_with_formulas, written
 from microagg.validation import counted, quoted
 
@@ -72,6 +72,7 @@ class Release(Released):
         ----------
         name : str
             The name of the file, whose ending sets its kind: see :func:`microagg.tables.write_table`, also for errors.
+            :func:`microagg.release.check_file` tells these before records are grouped.
         like : Reading, optional
             The original, read by :func:`microagg.tables.read_file`. A file of its kind is written in the same way: its
             other columns to the byte, numbers and dates in its notation.
@@ -107,12 +108,13 @@ class Release(Released):
             orders=orders,
             meanings=meanings,
         )
-        if like is None or like.source is None or not recipes.is_like(self.recipe, name, like.source.name):
-            # Recipes of before write what they wrote.
-            is_new = self.recipe.get("written") == "original"
-            titles = like.variable_labels if is_new and like is not None else {}
-            file = written(frame, name, titles, self._codes(frame) if is_new else {})
-            return file.data, _with_notices(check(file.data, renamed=file.renamed), file.notices)
+        # Recipes of before write what they wrote.
+        is_new, origin = self.recipe.get("written") == "original", like.source.name if like and like.source else ""
+        is_like = recipes.is_like(self.recipe, name, origin) or (is_new and has_codes(name, origin))
+        if like is None or not is_like:
+            file = written(frame, name, self._codes() if is_new else ())
+            notices = file.notices if like is None else (*file.notices, *left_out(frame, name, like))
+            return file.data, _with_notices(check(file.data, renamed=file.renamed), notices)
         prepared = self.at_hand()
         changed = {attribute.name: attribute.kind == "numeric" for attribute in prepared.source.schema.attributes}
         if prepared.source.schema.weights is not None:
@@ -120,7 +122,7 @@ class Release(Released):
         changed |= dict.fromkeys(parents, True)
         rows = prepared.source.rows(prepared.order)
         by_month = [date for date, form in prepared.source.schema.dates.items() if dates.day_first(form) is False]
-        file = write_like(frame, name, like, rows, changed, strata, parents, by_month, GAP)
+        file = write_like(frame, name, like, rows, changed, strata, parents, by_month)
         finding = _with_notices(check(file.data, renamed=file.renamed, reading=file.reading), file.notices)
         formulas = columns_with_formulas(self._released) if file.reading else []
         if formulas and finding.level == "ok":
@@ -129,12 +131,10 @@ class Release(Released):
             finding = replace(finding, level="warn", columns=tuple(formulas), text=f"{finding.text} {text}: {advice}")
         return file.data, finding
 
-    def _codes(self, frame: pd.DataFrame) -> dict[str, str]:
-        """Columns of numbers whose missing values became a category, and this category."""
-        if self.recipe["statistic"] == "generalize":
-            return {}
-        filled = (each for each in self.report.filled if each.how == "category" and each.codes)
-        return {str(each.column): GAP for each in filled if (frame[each.column] == GAP).any()}
+    def _codes(self) -> tuple[str, ...]:
+        """Columns of numbers whose missing values became a category."""
+        filled = self.report.filled if self.recipe["statistic"] != "generalize" else ()
+        return tuple(str(each.column) for each in filled if each.how == "category" and each.codes)
 
     def assess(self) -> Assessment:
         """Measure the disclosure risk and the utility of the release.

@@ -33,8 +33,8 @@ OUTCOMES = {
     "refused": "the file is refused, with what to do, before it is written",
     "cut": "the text is cut, and a notice names the column",
     "renamed": "the column gets a shorter name, and the full name as its label",
-    "text": "the whole column is written as text, with all digits or the full label; only where a file of this kind is "
-    "written as it came, codes stay codes, and the label is cut with a notice",
+    "text": "the whole column is written as text, with all digits or the full label; only where it came from Stata or "
+    "SPSS, codes stay codes, and the label is cut with a notice",
     "kept": "the cell is stored in another way and stays as it is",
 }
 

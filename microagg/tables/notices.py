@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path, PurePath
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import pandas as pd
 
@@ -141,6 +141,15 @@ class Reading:
     variable_labels: Mapping[str, str] = field(default_factory=dict)
     #: The labels of single values, by code, of the columns of such a file that are read as numbers.
     value_labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+
+
+class Written(NamedTuple):
+    """A written file, and what is needed to read it again, so that checks can count its bytes."""
+
+    data: bytes
+    reading: Mapping[str, Any] = {}  # arguments of :func:`microagg.tables.read_file`
+    renamed: Mapping[str, str] = {}  # new names in the file of columns whose names it cannot contain
+    notices: Sequence[Notice] = ()  # what is not in the file as it was
 
 
 def notice_lines(notices: Sequence[Notice]) -> list[str]:

@@ -24,15 +24,18 @@ from microagg.tables.excel import cells_of_sheet
 from microagg.tables.excel_cells import Code, Fault
 from microagg.tables.frames import as_given
 from microagg.tables.limits import check as check_columns
-from microagg.tables.notices import MISSING, Reading, Source
+from microagg.tables.notices import MISSING, Reading, Source, Written
 from microagg.tables.stata_spss_writer import rewritten
 from microagg.tables.text import Cells, divide_into_cells
 from microagg.tables.text_lines import FIXED, Dialect, encoding_of
-from microagg.tables.writing import Written, sheet_cells, style, text_cell, workbook, written, written_ending
+from microagg.tables.writing import sheet_cells, style, text_cell, workbook, written, written_ending
 from microagg.validation import IntArray
 
 # Endings of files that are written with another ending.
 _LIKE = {".tsv": ".csv", ".txt": ".csv", ".zsav": ".sav"}
+
+# Endings of files whose values can have labels.
+_WITH_CODES = (".dta", ".sav", ".zsav")
 
 #: A range of numbers or dates in a release.
 RANGE = re.compile(r"\[(.+), (.+)\]")
@@ -51,6 +54,11 @@ def alike(name: str, original: str) -> bool:
     return written_ending(name) == _LIKE.get(ending, ending)
 
 
+def has_codes(name: str, original: str) -> bool:
+    """Whether a file of this name, and the file named ``original``, have codes with labels."""
+    return all(PurePath(file).suffix.lower() in _WITH_CODES for file in (name, original))
+
+
 def write_like(
     frame: pd.DataFrame,
     name: str,
@@ -60,7 +68,6 @@ def write_like(
     strata: Collection[Hashable],
     parents: Mapping[str, Hashable] | None = None,
     month_first: Collection[Hashable] = (),
-    gap: str = "missing",
 ) -> Written:
     """Write a table made from a file in the style of that file.
 
@@ -69,7 +76,8 @@ def write_like(
     frame : DataFrame of shape (n_records, n_columns)
         The table.
     name : str
-        The name of the file, of the same kind as the original (see :func:`alike`).
+        The name of the file, of the same kind as the original (:func:`alike`), or both of one with labels of values
+        (:func:`has_codes`).
     original : Reading
         The original file as it was read.
     rows : array of shape (n_records,)
@@ -84,8 +92,6 @@ def write_like(
         For a new column, the one of the original in whose style it is written.
     month_first : collection of columns
         Columns of dates whose month stands before the day if the year is at the end; in others if a cell shows that.
-    gap : str
-        The category of missing values, a further code in files of Stata and SPSS.
 
     Returns
     -------
@@ -109,13 +115,14 @@ def write_like(
     ending = written_ending(name)
     if ending == ".csv":
         return _write_text(task, name)
-    check_columns({column: frame[column] for column in origins if column not in unchanged}, ending)
+    is_same_kind = alike(name, original.source.name)
+    check_columns({column: frame[column] for column in origins if not (is_same_kind and column in unchanged)}, ending)
     if ending == ".xlsx":
         return Written(_write_sheet(task))
     if ending == ".parquet":
         return Written(_write_arrow(task, list(before.columns)))
-    file = rewritten(frame, original.source, before, rows, unchanged, origins, gap, is_month_first)
-    return Written(file.data, {}, file.renamed, file.notices) if file else written(frame, name)
+    file = rewritten(frame, original.source, before, rows, unchanged, origins, ending, is_month_first)
+    return file or written(frame, name)
 
 
 def _agree(new: pd.Series[Any], original: pd.Series[Any], rows: IntArray) -> bool:

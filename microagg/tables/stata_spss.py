@@ -12,7 +12,7 @@ import subprocess
 import sys
 import zipfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from microagg.tables.notices import (
     refuse_no_records,
 )
 from microagg.tables.stata_spss_reader import parse_answer
+from microagg.tables.value_labels import GAP, add_kinds
 from microagg.validation import counted, optional_import
 
 # Beginnings of SPSS formats for dates and for times.
@@ -52,6 +53,9 @@ _PERIODS = {"c": ("ms", 1), "d": ("D", 1), "m": ("M", 1), "q": ("M", 3), "h": ("
 #: In a table of labels of Stata, codes from here on are the missing values ., .a to .z.
 MISSING_CODES = 2_147_483_621
 
+# A declared range of more codes has no kinds of missing values.
+_MOST_KINDS = 1_000
+
 #: The program that reads a file in a separate process.
 READER = Path(__file__).with_name("stata_spss_reader.py")
 
@@ -62,23 +66,27 @@ def read_statistics(data: bytes, label: str, labels: bool | None, max_cells: int
     parsed = parse(data, label, max_cells)
     columns: dict[str, pd.Series[Any]] = {}
     labels_of_values: dict[str, dict[Any, str]] = {}
+    missing_codes: dict[str, tuple[pd.Series[Any], dict[Any, str]]] = {}
     notices: list[Notice] = []
     if parsed.get("recoded"):
         text = f"the file {label!r} holds texts that are not in its encoding: these are read as Latin-1, check them."
         notices.append(Notice("encoding", text))
     for name in parsed["names"]:
-        cells, form = parsed["columns"].pop(), str(parsed["formats"].get(name, ""))
+        form, stored = str(parsed["formats"].get(name, "")), parsed["types"][name]
         names, measure = parsed["labels"].get(name, {}), parsed["measures"].get(name)
+        missing = [(interval["lo"], interval["hi"]) for interval in parsed["missing"].get(name, [])]
+        cells, codes = _divide(parsed["columns"].pop(), stored, missing)
+        if codes is not None:
+            missing_codes[name] = codes, {code: names.get(code, "") for code in codes.dropna().unique()}
         if from_stata:
             # Codes .a to .z are letters.
             names = {int(code): text for code, text in names.items() if isinstance(code, (int, float))}
             names = {code: text for code, text in names.items() if code < MISSING_CODES}
             period = re.match(r"%?-?(?:t([cCdwmqhy])|(d))", form)
             kind = (period[1] or period[2]) if period else ""
-            column, further = _from_stata(cells, parsed["types"][name], kind, name)
-            is_coded = not kind and parsed["types"][name] != "string"
+            column, further = _from_stata(cells, stored, kind, name)
+            is_coded = not kind and stored != "string"
         else:
-            missing = [(interval["lo"], interval["hi"]) for interval in parsed["missing"].get(name, [])]
             names = {code: text for code, text in names.items() if not any(lo <= code <= hi for lo, hi in missing)}
             column, further = _from_spss(cells, form, name)
             is_coded = measure != "scale" or bool(column.dropna().isin(list(names)).all())
@@ -96,7 +104,49 @@ def read_statistics(data: bytes, label: str, labels: bool | None, max_cells: int
         columns[name] = column
     titles = {name: str(title).strip() for name in columns if (title := parsed["titles"].get(name))}
     frame = pd.DataFrame(columns, copy=False)
+    for name, (codes, texts) in missing_codes.items():
+        if len(texts) <= _MOST_KINDS:
+            kinds = _names_of_kinds(texts, frame[name], "." if from_stata else "")
+            add_kinds(frame, name, list(kinds.values()), pd.Index(kinds).get_indexer(pd.Index(codes)))
     return Reading(frame, tuple(notices), variable_labels=titles, value_labels=labels_of_values)
+
+
+def _divide(cells: Any, stored: str, missing: Sequence[tuple[Any, Any]]) -> tuple[Any, pd.Series[Any] | None]:
+    """Cells without those that the file declares missing, and these codes by record, None without any.
+
+    They are within one of the ranges ``missing`` of SPSS, or letters among the numbers of a Stata file.
+    """
+    if stored != "string" and not isinstance(cells, np.ndarray):
+        is_code = np.array([isinstance(cell, str) for cell in cells])
+    elif not missing or isinstance(cells, np.ndarray) == (stored == "string"):  # there may be no texts
+        return cells, None
+    else:
+        column = pd.Series(cells)
+        is_code = np.logical_or.reduce([column.between(*ends).to_numpy(dtype=np.bool_) for ends in missing])
+    if not is_code.any():
+        return cells, None
+    codes = pd.Series(cells, dtype=object).where(is_code)
+    rest = [None if is_missing else cell for cell, is_missing in zip(cells, is_code, strict=True)]
+    return rest if stored == "string" else np.array(rest, dtype=np.float64), codes
+
+
+def _names_of_kinds(labels: Mapping[Any, str], column: pd.Series[Any], point: str) -> dict[Any, str]:
+    """Names of the codes of missing values, ascending: their ``labels``, with the code where another has that name.
+
+    A code as text begins with the ``point``, as in Stata.
+    """
+    texts = {code: f"{point}{code_text(code)}" for code in sorted(labels)}
+    values = column.cat.categories if lossless.is_category(column) else column.dropna().unique()
+    names = _distinct(
+        [labels[code] or text for code, text in texts.items()], texts.values(), [*map(code_text, values), GAP]
+    )
+    return dict(zip(texts, names, strict=True))
+
+
+def _distinct(names: Sequence[str], codes: Iterable[str], others: Iterable[str] = ()) -> list[str]:
+    """Names with their codes in brackets where several are equal, or equal to one of the ``others``."""
+    counts = Counter([*names, *others])
+    return [f"{name} ({code})" if counts[name] > 1 else name for name, code in zip(names, codes, strict=True)]
 
 
 def is_stata(data: bytes) -> bool:
@@ -104,10 +154,10 @@ def is_stata(data: bytes) -> bool:
     return not data.startswith((b"$FL2", b"$FL3"))
 
 
-def parse(data: bytes, label: str, max_cells: int, *further: str) -> dict[str, Any]:
+def parse(data: bytes, label: str, max_cells: int) -> dict[str, Any]:
     """Parse a file. Its columns are in reverse order, so that each is freed once it is in the table."""
     optional_import("pyreadstat", "statistics", f"reading {label!r}", "save the table as .csv")
-    parsed = in_own_process(data, max_cells, *further)
+    parsed = in_own_process(data, max_cells)
     if "needed" in parsed:
         # Twice: the answer of the other process, and the table.
         check_memory(2 * int(parsed["needed"]), len(data), label)
@@ -128,10 +178,10 @@ def parse(data: bytes, label: str, max_cells: int, *further: str) -> dict[str, A
     return parsed
 
 
-def in_own_process(data: bytes, max_cells: int, *further: str) -> dict[str, Any]:
+def in_own_process(data: bytes, max_cells: int) -> dict[str, Any]:
     """Run the program :data:`READER` and return its answer, or an error if it is killed."""
     # -P keeps the program's folder off the path, where our text.py would replace another module.
-    command = [sys.executable, "-P", str(READER), str(max_cells), str(allowed(len(data))), *further]
+    command = [sys.executable, "-P", str(READER), str(max_cells), str(allowed(len(data)))]
     process = subprocess.run(command, input=data, capture_output=True, check=False)
     if process.returncode != 0:
         return {"error": f"exit code {process.returncode}"}
@@ -218,10 +268,7 @@ def _label(cells: pd.Series[Any], labels: Mapping[Any, str], ordered: bool, colu
     """
     codes = sorted({*labels, *cells.dropna().unique().tolist()})
     names = [labels.get(code) or code_text(code) for code in codes]
-    counts = Counter(names)
-    names = [
-        f"{name} ({code_text(code)})" if counts[name] > 1 else name for code, name in zip(codes, names, strict=True)
-    ]
+    names = _distinct(names, map(code_text, codes))
     if len(set(names)) < len(names):
         name = next(name for name, count in Counter(names).items() if count > 1)
         raise DataError(

@@ -19,13 +19,13 @@ from typing import Any, BinaryIO
 import numpy as np
 
 
-def read(data: bytes, max_cells: int, *, as_stored: bool = False) -> dict[str, Any]:
+def read(data: bytes, max_cells: int) -> dict[str, Any]:
     """Variables of a file, and its records unless they have more than ``max_cells`` cells.
 
     ``columns`` are arrays of n floats, or lists of n texts, in the order of ``names``: none if the file declares too
     many records, and at most one record too many otherwise. Dates are numbers, as they are stored. If texts of a Stata
-    file are not in its encoding, they are ``recoded``: read as Latin-1. With ``as_stored``, user-missing values are
-    returned, those of Stata as the letters ``a`` to ``z``.
+    file are not in its encoding, they are ``recoded``: read as Latin-1. User-missing values are among the others, those
+    of Stata as the letters ``a`` to ``z``.
     """
     import pyreadstat
 
@@ -33,17 +33,14 @@ def read(data: bytes, max_cells: int, *, as_stored: bool = False) -> dict[str, A
     parse = pyreadstat.read_dta if stata else pyreadstat.read_sav
     options: dict[str, Any] = {"output_format": "dict", "disable_datetime_conversion": True}
     try:
-        return _read(parse, data, max_cells, options, as_stored)
+        return _read(parse, data, max_cells, options)
     except (pyreadstat.ReadstatError, UnicodeDecodeError) as error:
         if not stata or not (isinstance(error, UnicodeDecodeError) or "encoding" in str(error)):
             raise
-    return {
-        **_recoded(_read(parse, data, max_cells, {**options, "encoding": "ISO-8859-1"}, as_stored)),
-        "recoded": True,
-    }
+    return {**_recoded(_read(parse, data, max_cells, {**options, "encoding": "ISO-8859-1"})), "recoded": True}
 
 
-def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any], as_stored: bool) -> dict[str, Any]:
+def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any]) -> dict[str, Any]:
     """Parse the metadata, then the records if there are not too many."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -70,7 +67,7 @@ def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any], as_s
     }
     if records * len(names) <= max_cells and len(set(names)) == len(names):
         max_records = max_cells // max(len(names), 1) + 1
-        table, _ = parse(io.BytesIO(data), row_limit=max_records, user_missing=as_stored, **options)
+        table, _ = parse(io.BytesIO(data), row_limit=max_records, user_missing=True, **options)
         # As arrays, numbers pass quickly from one process to the other, and each list is freed.
         parsed["columns"] = [_compact(table.pop(name)) for name in names]
     return parsed
@@ -95,13 +92,13 @@ def _compact(cells: list[Any]) -> Any:
     return [shared.setdefault(cell, cell) for cell in cells]
 
 
-def read_or_error(data: bytes, max_cells: int, most: int | None = None, *, as_stored: bool = False) -> dict[str, Any]:
+def read_or_error(data: bytes, max_cells: int, most: int | None = None) -> dict[str, Any]:
     """The result of :func:`read`, or only the name of its error as ``error``.
 
     If the result takes more than half of ``most`` bytes, only its size is returned, as ``needed``.
     """
     try:
-        parsed = read(data, max_cells, as_stored=as_stored)
+        parsed = read(data, max_cells)
     except Exception as error:  # pyreadstat has errors of its own, and lets others through
         no_memory = isinstance(error, MemoryError) or "allocate" in str(error)
         return {"error": "MemoryError" if no_memory else type(error).__name__}
@@ -164,15 +161,12 @@ def limit_memory(most: int) -> None:
 
 
 def main() -> None:
-    """Write the content of the file on standard input. The arguments are the limits of cells and of memory in bytes.
-
-    A third one, ``stored``, requests user-missing values as well.
-    """
+    """Write the content of the file on standard input. The arguments are the limits of cells and of memory in bytes."""
     data, max_cells, max_bytes = sys.stdin.buffer.read(), int(sys.argv[1]), int(sys.argv[2])
     import pyreadstat  # noqa: F401 - its own memory does not count
 
     limit_memory(max_bytes)
-    write(read_or_error(data, max_cells, max_bytes, as_stored="stored" in sys.argv[3:]), sys.stdout.buffer)
+    write(read_or_error(data, max_cells, max_bytes), sys.stdout.buffer)
 
 
 if __name__ == "__main__":

@@ -12,25 +12,31 @@ import itertools
 import re
 import struct
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype
+from pandas.api.types import is_float_dtype, is_integer_dtype
 
 from microagg.errors import DataError, MicroaggError
 from microagg.tables import limits, lossless
-from microagg.tables.limits import LIMITS
-from microagg.tables.notices import Notice, Source
-from microagg.tables.stata_spss import DAY_ZERO, MISSING_CODES, code_text, is_stata, parse
-from microagg.tables.value_labels import means_no_value
+from microagg.tables.notices import Notice, Source, Written
+from microagg.tables.stata_spss import DAY_ZERO, code_text, is_stata, parse
+from microagg.tables.stata_spss_variables import (
+    Variable,
+    free_code,
+    is_missing_code,
+    of_other_kind,
+    variable_of,
+    with_letters,
+)
+from microagg.tables.value_labels import GAP, means_no_value, with_kinds
 from microagg.tables.variable_names import file_names
 from microagg.validation import IntArray, counted, optional_import
 
-# The missing values .a to .z of Stata; the stored value of ``.`` in each of its types, and the step between them.
-_LETTERS = {letter: place for place, letter in enumerate("abcdefghijklmnopqrstuvwxyz", start=1)}
+# The stored value of ``.`` in each type of Stata, and the step from a missing value to the next: .a to .z.
 _ABSENT = {
     "int8": (101, 1),
     "int16": (32_741, 1),
@@ -51,121 +57,20 @@ _PERSONAL = re.compile(
 _MIN_NAME = 3
 
 
-class Variable(NamedTuple):
-    """A column as a file of Stata or SPSS stores it."""
-
-    cells: pd.Series[Any]
-    labels: dict[Any, str]
-    title: str
-    form: str = ""
-    measure: str = ""
-    missing: Sequence[Any] = ()
-    width: int = 0
-    kind: str = ""  # the stored type
-    letters: pd.Series[Any] | None = None  # numbers of the missing values .a to .z of Stata, NaN for others
-
-
-class Rewritten(NamedTuple):
-    """A written file, notices of what is not as it was, and new names of columns."""
-
-    data: bytes
-    notices: list[Notice]
-    renamed: dict[str, str]
-
-
 def write_statistics(
-    columns: Mapping[str, pd.Series[Any]], name: str, titles: Mapping[str, str], coded: Mapping[str, str]
+    columns: Mapping[str, pd.Series[Any]], name: str, coded: Collection[str]
 ) -> tuple[bytes, list[Notice]]:
     """Write columns as a file of SPSS or Stata 14 (see :func:`microagg.tables.write_table`).
 
-    ``titles`` are labels of columns. Columns of ``coded`` are numbers written as text, and a text for missing values:
-    they become numbers again, and that text the label of a code.
+    Columns of ``coded`` are numbers written as text, and other texts for missing values: they become numbers again, and
+    the other texts the labels of codes.
     """
     ending = ".dta" if name.lower().endswith(".dta") else ".sav"
     variables = {}
     for final, full in zip(file_names(list(columns), ending), columns, strict=True):
-        column = limits.exact(lossless.plain_column(columns[full]), ending)
-        labels: dict[Any, str] = {}
-        measure = ""
-        if full in coded:
-            measure, (column, labels) = "nominal", _with_code(column, coded[full])
-        if lossless.is_category(column) and _has_long_labels(list(column.cat.categories), ending):
-            column = lossless.as_text(column)
-        if lossless.is_category(column):
-            measure = "ordinal" if column.cat.ordered else "nominal"
-            column, labels = _as_codes(column)
-        title = titles.get(full) or (full if full != final else "")
-        variable = Variable(column, labels, title, measure=measure)
-        variables[final] = (_for_stata if ending == ".dta" else _for_spss)(variable)
+        title = full if full != final else ""
+        variables[final] = variable_of(columns[full], title, ending, is_coded=full in coded)
     return _file_of(variables, ending, name, _About())
-
-
-def _has_long_labels(labels: Collection[str], ending: str) -> bool:
-    most = LIMITS[ending].get("labelled values")
-    is_long = any(limits.exceeds(text, ending, "value label") for text in labels)
-    return is_long or (most is not None and len(labels) > most.most)
-
-
-def _as_codes(series: pd.Series[Any]) -> tuple[pd.Series[Any], dict[Any, str]]:
-    """Categories as codes from 1 (Int32, missing for missing categories and empty names), and their labels."""
-    if "" in series.cat.categories:
-        series = series.cat.remove_categories("")
-    codes = pd.Series(series.cat.codes.to_numpy().astype(np.int32) + 1)
-    labels: dict[Any, str] = {code: str(name) for code, name in enumerate(series.cat.categories, start=1)}
-    return codes.astype("Int32").mask(codes == 0), labels
-
-
-def _with_code(texts: pd.Series[Any], gap: str) -> tuple[pd.Series[Any], dict[Any, str]]:
-    """Numbers written as text beside the text ``gap``, as numbers, and a new one with that label."""
-    numbers = pd.to_numeric(texts.where(texts != gap)).astype(np.float64)
-    code = _free_code(numbers.dropna(), ())
-    numbers = numbers.mask(texts == gap, code)
-    is_whole = bool((numbers.dropna() % 1 == 0).all())
-    return numbers.astype("Int64") if is_whole else numbers, {code: gap}
-
-
-def _free_code(used: Collection[float], missing: Sequence[Any]) -> int:
-    """The first whole number above the ``used`` codes that no range of ``missing`` has, or below if all above have."""
-    ranges = [(each["lo"], each["hi"]) if isinstance(each, dict) else (each, each) for each in missing]
-    ranges = [(low, high) for low, high in ranges if not isinstance(low, str)]
-    top, bottom = int(np.floor(max(used, default=0))), int(np.ceil(min(used, default=0)))
-    above = range(top + 1, top + 1_000)
-    free = (code for code in itertools.chain(above, itertools.count(bottom - 1, -1)))
-    return next(code for code in free if not any(low <= code <= high for low, high in ranges))
-
-
-def _for_spss(variable: Variable) -> Variable:
-    """A variable with cells that pyreadstat writes without loss, and its format."""
-    column, form = variable.cells, ""
-    if lossless.is_date(column):
-        form = "DATE11" if lossless.is_midnight(column) else "DATETIME23.3"
-        # pyreadstat misreads other units than microseconds and nanoseconds.
-        cells = column.astype("datetime64[us]")
-    elif lossless.is_text(column):
-        cells = lossless.as_text(column)
-    else:
-        cells = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
-        if not is_float_dtype(column.dtype):
-            longest = max((len(f"{number:.0f}") for number in cells.dropna()), default=1)
-            form = f"F{longest}.0"
-    return variable._replace(cells=cells, form=form)
-
-
-def _for_stata(variable: Variable) -> Variable:
-    """A variable with cells of types that pandas narrows to one of Stata's without losing a digit."""
-    column = variable.cells
-    if lossless.is_text(column):
-        # pandas refuses a column of missing values.
-        return variable._replace(cells=lossless.as_text(column).fillna(""))
-    if lossless.is_date(column):
-        return variable._replace(kind="td" if lossless.is_midnight(column) else "tc")
-    if is_bool_dtype(column.dtype):
-        column = column.astype("boolean").astype("Int8")
-    elif is_integer_dtype(column.dtype):
-        column = column.astype("Int64" if column.isna().any() else np.int64)
-    elif column.dtype != np.float32 or (column.abs() >= LIMITS[".dta"]["single number"].most).any():
-        column = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    return variable._replace(cells=column)
 
 
 # --- as the original --------------------------------------------------------------------------------------------------
@@ -178,35 +83,40 @@ def rewritten(
     rows: IntArray,
     same: Collection[str],
     origins: Mapping[str, str],
-    gap: str,
+    ending: str,
     measured: Collection[str] = (),
-) -> Rewritten | None:
-    """Write ``frame``, made from ``original``, the table of a Stata or SPSS file ``source``, as such a file.
+) -> Written | None:
+    """Write ``frame``, made from ``original``, the table of a Stata or SPSS file ``source``, with this ``ending``.
 
-    Names, labels, formats, missing codes and the values of columns in ``same`` are those of the source; so are the
-    label of the file and its notes, unless they may name a person. ``rows`` are the positions of the records in
-    ``original``; ``origins`` has the original column of each column. A category ``gap`` of missing values becomes the
-    next free code. Replaced columns in ``measured`` lose the labels of missing values: a mean may be 99, which is not
-    "don't know". None if a column is not in the source.
+    Names, labels, codes and the values of columns in ``same`` are those of the source, and in a file of its kind also
+    formats and missing values; so are the label of the file and its notes, unless they may name a person. Kinds of
+    missing values become those of the other kind of file, with notices. ``rows`` are the positions of the records in
+    ``original``; ``origins`` has the original column of each column. The category of missing values becomes the next
+    free code. Replaced columns in ``measured`` lose the labels of missing values: a mean may be 99, which is not "don't
+    know". None if a column is not in the source.
     """
-    from_stata = is_stata(source.data)
-    ending = ".dta" if from_stata else ".sav"
-    parsed = parse(source.data, source.name, original.size + 1, "stored")
+    is_alike = is_stata(source.data) == (ending == ".dta")
+    parsed = parse(source.data, source.name, original.size + 1)
     about = _impersonal(parsed, original.drop(columns=list(set(origins.values()) & set(original.columns))))
     stored = _stored(parsed)
     if not {origins[name] for name in frame.columns} <= set(stored):
         return None
-    # Names that the program would not allow are those of the source, unless they are too long.
+    # Names that the program would not allow are those of a source of its kind, unless they are too long.
     names = list(frame.columns)
-    fitted = dict(zip(names, file_names(names, ending), strict=True))
-    renamed = {name: fitted[name] for name in names if limits.exceeds(name, ending, "name")}
-    variables = {}
+    fitted = zip(names, file_names(names, ending), strict=True)
+    renamed = {
+        name: final
+        for name, final in fitted
+        if name != final and not (is_alike and not limits.exceeds(name, ending, "name"))
+    }
+    variables: dict[str, Variable] = {}
+    notices: list[Notice] = []
     for name in names:
-        variable = stored[origins[name]]
+        variable, values = stored[origins[name]], with_kinds(original, origins[name])
         if name in same:
             variable = variable._replace(cells=variable.cells.iloc[rows])
         else:
-            variable = _replaced(frame[name], original[origins[name]], variable, ending, gap)
+            variable = _replaced(frame[name], values, variable, ".dta" if is_stata(source.data) else ".sav")
         # The label of a code without records could reveal records that are left out.
         codes, is_mean = set(variable.cells.dropna()), name in measured and name not in same
         labels = {
@@ -215,14 +125,18 @@ def rewritten(
             if code in codes and not (is_mean and means_no_value(text))
         }
         cells = variable.cells.fillna("") if variable.kind == "string" else variable.cells
+        if is_mean and is_missing_code(variable).any():
+            variable = variable._replace(missing=())
         title = variable.title or (name if name in renamed else "")
-        variables[renamed.get(name, name)] = variable._replace(
-            cells=cells.reset_index(drop=True), labels=labels, title=title
-        )
-    if from_stata:
-        variables = {name: _with_letters(variable) for name, variable in variables.items()}
-    data, notices = _file_of(variables, ending, source.name, about)
-    return Rewritten(data, [*about.notices, *notices], renamed)
+        variable = variable._replace(cells=cells.reset_index(drop=True), labels=labels, title=title)
+        if not is_alike:
+            variable, further = of_other_kind(variable, frame[name], original[origins[name]], ending)
+            notices += further
+        elif ending == ".dta":
+            variable = with_letters(variable)
+        variables[renamed.get(name, name)] = variable
+    data, cuts = _file_of(variables, ending, source.name, about)
+    return Written(data, renamed=renamed, notices=[*about.notices, *notices, *cuts])
 
 
 def _stored(parsed: dict[str, Any]) -> dict[str, Variable]:
@@ -266,7 +180,7 @@ def _impersonal(parsed: Mapping[str, Any], left_out: pd.DataFrame) -> _About:
     return _About(label if is_impersonal(label) else "", tuple(retained), tuple(notices))
 
 
-def _replaced(series: pd.Series[Any], original: pd.Series[Any], variable: Variable, ending: str, gap: str) -> Variable:
+def _replaced(series: pd.Series[Any], original: pd.Series[Any], variable: Variable, ending: str) -> Variable:
     """The variable with stored values of the replacements ``series``; with texts where it stores numbers."""
     is_text = variable.kind == "string"
     as_texts = variable._replace(labels={}, missing=[], form="", measure="nominal", kind="string")
@@ -285,46 +199,28 @@ def _replaced(series: pd.Series[Any], original: pd.Series[Any], variable: Variab
     of_value = zip(original[present].astype(object), variable.cells[present], strict=True)
     codes: dict[Any, Any] = {code_text(value): code for value, code in of_value}
     texts = [None if absent else code_text(cell) for cell, absent in zip(series, series.isna(), strict=True)]
-    if gap in texts and gap not in codes:
-        variable, codes[gap] = _with_gap(variable, set(codes.values()), gap)
+    if GAP in texts and GAP not in codes:
+        variable, codes[GAP] = _with_gap(variable, set(codes.values()))
     if not set(texts) <= {None, *codes}:
         return as_texts
     cells = [None if text is None else codes[text] for text in texts]
     return variable._replace(cells=pd.Series(cells, dtype=variable.cells.dtype))
 
 
-def _with_gap(variable: Variable, codes: Collection[Any], gap: str) -> tuple[Variable, Any]:
-    """A variable with a further code for missing values, which has the label ``gap``, and this code."""
-    code: Any = gap
+def _with_gap(variable: Variable, codes: Collection[Any]) -> tuple[Variable, Any]:
+    """A variable with a further code for missing values, which has the label :data:`GAP`, and this code."""
+    code: Any = GAP
     if variable.kind != "string":
-        labelled = [code for code in variable.labels if not isinstance(code, str)]
+        numbers = [each for each in (*codes, *variable.labels) if not isinstance(each, str)]
         spans = [each if isinstance(each, dict) else {"lo": each, "hi": each} for each in variable.missing]
-        valid = [code for code in labelled if not any(span["lo"] <= code <= span["hi"] for span in spans)]
-        code = float(_free_code([*codes, *valid], spans))
-        variable = variable._replace(labels=variable.labels | {code: gap})
+        valid = [each for each in numbers if not any(span["lo"] <= each <= span["hi"] for span in spans)]
+        code = float(free_code(valid, spans))
+        variable = variable._replace(labels=variable.labels | {code: GAP})
     # Formats of texts and of whole numbers get room for it.
     if parts := re.fullmatch(r"(A|F|%-?)(\d+)(|s|\.0)", variable.form):
         width = max(int(parts[2]), len(code_text(code)))
         variable = variable._replace(form=f"{parts[1]}{width}{parts[3]}")
     return variable, code
-
-
-def _with_letters(variable: Variable) -> Variable:
-    """A variable of Stata whose missing values are letters, with cells of its type."""
-    if variable.kind == "string":
-        return variable
-    # Whole numbers have 8, 16 or 32 bits, and others 32 or 64.
-    types: dict[str, Any] = {"int8": "Int8", "int16": "Int16", "int32": "Int32", "float": "float32"}
-    letters = variable.cells.map(_LETTERS)
-    numbers = pd.to_numeric(variable.cells.where(letters.isna()))
-    whole = variable.kind.startswith("int") and bool((numbers.dropna() % 1 == 0).all())
-    fits = variable.kind in types and (variable.kind == "float" or whole)
-    labels = {
-        MISSING_CODES + _LETTERS[code] if isinstance(code, str) else int(code): text
-        for code, text in variable.labels.items()
-    }
-    cells = numbers.astype(types[variable.kind] if fits else np.float64)
-    return variable._replace(cells=cells, labels=labels, letters=letters, kind="")
 
 
 # --- bytes ------------------------------------------------------------------------------------------------------------

@@ -1,17 +1,27 @@
-"""Labels of single values among numbers: top and bottom codes, and codes for missing values.
+"""Labels of single values among numbers, and the kinds of missing values of a file of Stata or SPSS.
 
 Age with labels only for 85 ("85 and over") and 99 ("don't know") holds numbers, not 75 categories. The reader of Stata
-and SPSS files decides by these rules, and suggestions of missing-value codes use them.
+and SPSS files decides by these rules, and suggestions of missing-value codes use them. Kinds of missing values (.a to
+.z of Stata, declared codes of SPSS) are missing in a table, whose ``attrs`` have the kind of each.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from microagg.tables.notices import Notice, Offer
-from microagg.validation import listing
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_integer_dtype
+
+from microagg.tables.notices import Notice, Offer, Reading
+from microagg.validation import IntArray, listing
+
+#: The category of missing values without a kind.
+GAP = "missing"
 
 # Words of labels for no value, in English, German, Spanish and French.
 _NO_VALUE = re.compile(
@@ -63,3 +73,54 @@ def notice(name: str, n_values: int, labels: Mapping[Any, str]) -> Notice:
     return Notice(
         "value-labels", text, column=name, count=len(texts), example=next(iter(texts.values())), offers=(offer,)
     )
+
+
+def left_out(frame: pd.DataFrame, name: str, original: Reading) -> list[Notice]:
+    """Notice of the labels of values, and kinds of missing values, of the ``original`` that a file ``name`` has not."""
+    lost = []
+    for column, series in frame.items():
+        of_codes = sorted(original.value_labels.get(str(column), {}).items())
+        labels = [f"{code:g} {text!r}" for code, text in of_codes if (series == code).any()]
+        if labels or (
+            series.isna().any() and column in original.frame and kinds_of_missing(original.frame, column).any()
+        ):
+            lost.append(f"{column!r} ({listing(labels or ['missing'], 2)})")
+    text = f"the file {name!r} has no labels of values or of missing values: lost are those of {listing(lost, 8)}."
+    return [Notice("labels-left-out", f"{text[:-1]}; .dta and .sav keep them.", count=len(lost))] if lost else []
+
+
+# --- kinds of missing values ------------------------------------------------------------------------------------------
+
+# The entry of ``attrs``: for each column JSON with the names of its kinds, and a text with a character for each record.
+_KINDS = "kinds of missing values"
+# The character of a record without a kind; the first kind has the next one.
+_NO_KIND = ord("0")
+
+
+def add_kinds(frame: pd.DataFrame, column: str, names: Sequence[str], positions: IntArray) -> None:
+    """Note the kinds ``names`` of missing values of a column; ``positions``, one for each record, are -1 for others."""
+    text = "".join(map(chr, (positions + 1 + _NO_KIND).tolist()))
+    # One text, so that copies of the table share it.
+    frame.attrs.setdefault(_KINDS, {})[column] = json.dumps([list(names), text])
+
+
+def kinds_of_missing(frame: pd.DataFrame, column: Hashable) -> NDArray[np.object_]:
+    """Kind of the missing value of each record of a column, shape (n,), "" for values and missing values without one.
+
+    ``frame`` is a table of a file of Stata or SPSS, or some of its records with their index; others have no kinds.
+    """
+    names, text = json.loads(frame.attrs.get(_KINDS, {}).get(str(column), '[[], ""]'))
+    kinds, index = np.full(len(frame), "", dtype=object), frame.index
+    if not (names and len(index) and is_integer_dtype(index) and index.min() >= 0 and index.max() < len(text)):
+        return kinds
+    places = np.frombuffer(text.encode("utf-32-le"), "<u4").astype(np.int64)[index] - _NO_KIND
+    # Records in another order have values where a missing value is noted.
+    if frame[column].isna().to_numpy()[places > 0].all():
+        kinds[:] = np.array(["", *names], dtype=object)[places]
+    return kinds
+
+
+def with_kinds(frame: pd.DataFrame, column: Hashable) -> pd.Series[Any]:
+    """A column with the kinds of missing values in their places, as objects if there are any."""
+    kinds = kinds_of_missing(frame, column)
+    return frame[column].astype(object).mask(kinds != "", kinds) if (kinds != "").any() else frame[column]

@@ -6,9 +6,9 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.tables import limits, lossless
 from microagg.tables.excel_cells import column_letters
 from microagg.tables.frames import as_pandas
-from microagg.tables.notices import Notice, has_surrogates
+from microagg.tables.notices import Written, has_surrogates
 from microagg.tables.parquet import write_parquet
 from microagg.tables.stata_spss_writer import write_statistics
 from microagg.tables.variable_names import file_names
@@ -83,22 +83,11 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
     return written(frame, name).data
 
 
-class Written(NamedTuple):
-    """A written file, and what is needed to read it again, so that checks can count its bytes."""
-
-    data: bytes
-    reading: Mapping[str, Any] = {}  # arguments of :func:`microagg.tables.read_file`
-    renamed: Mapping[str, str] = {}  # new names in the file of columns whose names it cannot contain
-    notices: Sequence[Notice] = ()  # what is not in the file as it was
-
-
-def written(
-    frame: IntoDataFrame, name: str, titles: Mapping[str, str] | None = None, coded: Mapping[str, str] | None = None
-) -> Written:
+def written(frame: IntoDataFrame, name: str, coded: Collection[str] = ()) -> Written:
     """Write ``frame`` as :func:`write_table` does, with the errors of it.
 
-    In files of Stata and SPSS columns have the labels ``titles``, and columns of ``coded``, numbers written as text
-    beside a category of missing values, become numbers again, of which one has this category as label.
+    In files of Stata and SPSS columns of ``coded``, numbers written as text beside categories of missing values, become
+    numbers again, of which some have these categories as labels.
     """
     columns = check_table(frame, name)
     plain, names, ending = pd.DataFrame(columns, copy=False), list(columns), written_ending(name)
@@ -109,7 +98,7 @@ def written(
         return Written(write_parquet(columns, name))
     if ending == ".xlsx":
         return Written(workbook(names, [sheet_cells(series) for series in columns.values()]))
-    data, notices = write_statistics(columns, name, titles or {}, coded or {})
+    data, notices = write_statistics(columns, name, coded)
     return Written(data, renamed=renamed, notices=notices)
 
 

@@ -15,7 +15,7 @@ from microagg import ConstantColumnWarning, MicroaggError, Release
 from microagg.columns.recodes import Recoding, compose
 from microagg.distributed import LargeRelease
 from microagg.distributed import release as release_in_parts
-from microagg.release import Finding, Remedy, Report, try_remedies
+from microagg.release import Finding, Remedy, Report, check_file, try_remedies
 from microagg.tables import Reading, renamed_columns
 from pages.shared import jobs, released, state
 from pages.shared.figures import download
@@ -86,6 +86,14 @@ def written(identity: Hashable, name: str, _release: Release, _original: Reading
     except MicroaggError as error:
         # The page goes on, as another kind of file may hold the release.
         return b"", Finding("stop", "bytes", (), str(error))
+
+
+def say_refused(workspace: Workspace) -> None:
+    """Draw a warning, before the release is made, if the chosen kind of file cannot hold it."""
+    try:
+        check_file(workspace.table.original.frame, released.arguments(workspace), released_name(workspace))
+    except MicroaggError as error:
+        st.warning(escape_markdown(sentence(str(error))))
 
 
 # --- files --------------------------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ def body() -> None:
         identity = released.identity(workspace)
         release = released.release_of(workspace, identity)
         if release is None:
+            making.say_refused(workspace)
             return
         data, counted = making.written(identity, making.released_name(workspace), release, workspace.table.read)
         release, identity = released.with_earlier(workspace, release, identity)

@@ -385,3 +385,44 @@ def test_decisions_as_arguments():
         "missing_codes": {"age": ("n/a",)},
         "missing": {"age": "impute", "income": "drop"},
     }
+
+
+@for_each(
+    ("labels", "says"),
+    [
+        ({"value_labels": {"weight": {1: "one"}}}, "value_labels names 'weight', which the table does not have"),
+        ({"variable_labels": {"weight": "in kg"}}, "variable_labels names 'weight'"),
+        ({"value_labels": ["age"]}, "value_labels must map column names to labels"),
+        ({"value_labels": {"age": "85 and over"}}, "the value_labels of 'age' must map numbers to texts"),
+        ({"value_labels": {"age": {"85": "85 and over"}}}, "the value_labels of 'age' must map numbers to texts"),
+        ({"value_labels": {"age": {85: 1}}}, "the value_labels of 'age' must map numbers to texts"),
+    ],
+)
+def test_labels_of_a_file_must_fit_the_table(labels, says):
+    with pytest.raises(ParameterError, match=says):
+        guess_columns(pd.DataFrame({"age": [20, 85]}), **labels)
+
+
+@for_each(
+    ("counts", "kind"),
+    [
+        ({1: 600, 2: 66, 3: 1478, 4: 1755, 5: 584, 6: 26}, "nominal"),  # 2 is rare between 1 and 3
+        ({1: 300, 2: 280, 3: 200, 4: 90, 5: 40, 6: 12}, "numeric"),
+        ({0: 900, 1: 100, 2: 9, 3: 200, 4: 150, 5: 6, 6: 150, 10: 160}, "nominal"),
+        ({0: 900, 1: 100, 2: 9, 3: 200, 4: 150, 5: 120, 6: 60, 10: 1}, "numeric"),  # one rare integer may be chance
+        ({-1: 5, 0: 900, 1: 200}, "nominal"),
+        ({-1: 150, 0: 900, 1: 200}, "numeric"),  # changes
+    ],
+)
+def test_integers_that_are_rare_between_frequent_ones_are_codes(counts, kind):
+    values = np.random.default_rng(1).permutation(np.repeat(list(counts), list(counts.values())))
+    [column, same] = guess_columns(pd.DataFrame({"water": values, "n_hours": values}))
+    assert column.kind == kind
+    assert same.kind == "numeric" or -1 in counts
+
+
+@for_each("name", ["highbp", "poorhlth", "zinc", "hi_chol", "rate_marriage", "affairs"])
+def test_what_a_body_shows_and_what_somebody_thinks_is_confidential(name):
+    values = np.random.default_rng(2).integers(1, 6, 200)
+    [column] = guess_columns(pd.DataFrame({name: values}))
+    assert column.role == "confidential"

@@ -647,3 +647,12 @@ def test_the_loss_of_the_best_known_partition_is_that_of_the_release_or_named_by
     says_measure = "The loss of the release is Total-IL, as it has ranges." in plain(app)
     assert (tiles(app)["Loss"] == stated) is not says_measure
     assert says_measure == (statistic == "ancestor")
+
+
+def test_a_format_that_cannot_hold_the_file_is_named_while_the_records_are_grouped(monkeypatch):
+    monkeypatch.setattr(released, "release_of", lambda *args, **options: None)
+    monkeypatch.setattr(making, "released_name", lambda workspace: "people.xlsx")
+    long = FRAME.assign(note="x" * 32_768).to_csv(index=False).encode()
+    columns = roles((*FRAME, "note"), note="confidential")
+    app = upload("people.csv", long, "release", k="3", columns=columns)
+    assert any("Column 'note' holds a text of more than 32,767" in warning.value for warning in app.warning)

@@ -47,6 +47,6 @@ def fails(match, *args, error=DataError, **options):
     return message
 
 
-def read_here(data, max_cells, *further):
+def read_here(data, max_cells):
     """Read a file of SPSS or Stata in this process, with the arguments of the other process."""
-    return read_or_error(data, int(max_cells), as_stored="stored" in further)
+    return read_or_error(data, int(max_cells))
