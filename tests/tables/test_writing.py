@@ -2,7 +2,6 @@
 
 import datetime as dt
 import io
-import sys
 from decimal import Decimal
 
 import numpy as np
@@ -59,19 +58,9 @@ def test_numbers_are_never_disarmed():
     assert to_csv(frame) == "f,i,mixed,c\n-1.5,-1,-3,-7\n2.0,2,-4,7\n"
 
 
-def test_names_are_disarmed():
-    assert to_csv(pd.DataFrame({"=cmd()": [1], "@x": [2], 7: [3]})) == "'=cmd(),'@x,7\n1,2,3\n"
-
-
 def test_index_only_with_a_name():
     assert to_csv(pd.DataFrame({"a": [1]}, index=["x"])) == "a\n1\n"
     assert to_csv(pd.DataFrame({"a": [1]}, index=pd.Index(["=x"], name="key"))) == "key,a\n'=x,1\n"
-
-
-def test_equal_names_and_wide_frames_can_be_written():
-    assert to_csv(pd.DataFrame([[1, "=x"]], columns=["a", "a"])) == "a,a\n1,'=x\n"
-    wide = pd.DataFrame({f"c{j}": ["x"] for j in range(300)})
-    assert to_csv(wide).count("x") == 300
 
 
 # --- files of every kind ---------------------------------------------------------------------------------------------
@@ -150,15 +139,6 @@ def test_renamed_columns():
     assert renamed_columns(frame, ".sav") == {"=cmd()": "v__cmd__", "a b": "a_b", "7": "v_7"}
     with pytest.raises(ParameterError, match="must end in"):
         renamed_columns(frame, "sav")
-
-
-@pytest.mark.parametrize(
-    ("package", "extra", "name"), [("pyarrow", "files", "x.parquet"), ("pyreadstat", "statistics", "x.sav")]
-)
-def test_packages_that_write(monkeypatch, package, extra, name):
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(DataError, match=rf"writing '{name}' needs the package {package}: install microagg\[{extra}\]"):
-        write_table(pd.DataFrame({"a": [1]}), name)
 
 
 # --- Stata and SPSS ---------------------------------------------------------------------------------------------------
