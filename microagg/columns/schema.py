@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -121,7 +120,7 @@ class Schema:
         self._check_kinds()
         for part, checked in _CHECKS.items():
             of_columns = {name: checked(name, value) for name, value in getattr(self, part).items()}
-            object.__setattr__(self, part, MappingProxyType(of_columns))
+            object.__setattr__(self, part, of_columns)
 
     def _check_kinds(self) -> None:
         kinds: dict[str, Mapping[Hashable, Any]] = {
@@ -174,11 +173,6 @@ class Schema:
             )
         if other is None:
             object.__setattr__(self, "confidential", (*self.confidential, self.classes))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # A read-only view of a mapping cannot be pickled.
-        parts = (getattr(self, part.name) for part in fields(self))
-        return type(self), tuple(dict(part) if isinstance(part, MappingProxyType) else part for part in parts)
 
     def columns(self, role: str) -> tuple[Hashable, ...]:
         """Return the names of the columns that have a role, one of :data:`ROLES`."""
