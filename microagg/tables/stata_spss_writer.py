@@ -33,7 +33,6 @@ from microagg.tables.stata_spss_variables import (
     with_letters,
 )
 from microagg.tables.value_labels import GAP, means_no_value, with_kinds
-from microagg.tables.variable_names import file_names
 from microagg.validation import IntArray, counted, optional_import
 
 # The stored value of ``.`` in each type of Stata, and the step from a missing value to the next: .a to .z.
@@ -67,7 +66,7 @@ def write_statistics(
     """
     ending = ".dta" if name.lower().endswith(".dta") else ".sav"
     variables = {}
-    for final, full in zip(file_names(list(columns), ending), columns, strict=True):
+    for final, full in zip(limits.file_names(list(columns), ending), columns, strict=True):
         title = full if full != final else ""
         variables[final] = variable_of(columns[full], title, ending, is_coded=full in coded)
     return _file_of(variables, ending, name, _About())
@@ -103,7 +102,7 @@ def rewritten(
         return None
     # Names that the program would not allow are those of a source of its kind, unless they are too long.
     names = list(frame.columns)
-    fitted = zip(names, file_names(names, ending), strict=True)
+    fitted = zip(names, limits.file_names(names, ending), strict=True)
     renamed = {
         name: final
         for name, final in fitted

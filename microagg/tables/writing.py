@@ -21,7 +21,6 @@ from microagg.tables.frames import as_pandas
 from microagg.tables.notices import Written, has_surrogates
 from microagg.tables.parquet import write_parquet
 from microagg.tables.stata_spss_writer import write_statistics
-from microagg.tables.variable_names import file_names
 from microagg.validation import check_unique_columns, listing
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ def renamed_columns(frame: IntoDataFrame, ending: str) -> dict[str, str]:
     """
     written_ending(f"table{ending}")
     names = _names(as_pandas(frame))
-    finals = [_harmless(name) for name in names] if ending == ".csv" else file_names(names, ending)
+    finals = [_harmless(name) for name in names] if ending == ".csv" else limits.file_names(names, ending)
     return {name: final for name, final in zip(names, finals, strict=True) if name != final}
 
 
