@@ -20,8 +20,8 @@ from microagg.errors import DataError
 if TYPE_CHECKING:
     from microagg.algorithms.base import Param
 
-# The environment variables that name the first file of the dashboard, and a folder of large files.
-FILE, FILES = "MICROAGG_FILE", "MICROAGG_FILES_DIR"
+# The environment variable that names the first file of the dashboard.
+FILE = "MICROAGG_FILE"
 
 
 @click.command("datasets", cls=flags.Command)
@@ -154,7 +154,7 @@ def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **a
 @click.option("--port", type=click.IntRange(1, 65_535), help="Where it listens; by default a free one from 8501 on.")
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Open it in a browser.")
 def dashboard(file: str | None, port: int | None, browser: bool) -> int:
-    """Open the dashboard, on FILE if it is given; of a folder it offers the large Parquet files.
+    """Open the dashboard, on FILE if it is given.
 
     It listens on this machine only and ends with Ctrl-C. Streamlit's environment variables, such as
     STREAMLIT_SERVER_ADDRESS, hold for it.
@@ -165,7 +165,7 @@ def dashboard(file: str | None, port: int | None, browser: bool) -> int:
     missing = [name for name in ("streamlit", "plotly") if importlib.util.find_spec(name) is None]
     if missing:
         raise DataError(f'the dashboard needs {" and ".join(missing)}: pip install "microagg[dashboard]".')
-    if file is not None and not Path(file).exists():
+    if file is not None and not Path(file).is_file():
         raise DataError(f"there is no file {file!r}: check the name and the folder.")
     package = Path(__file__).parents[1]
     installed = package / "_dashboard" / "app.py"
@@ -173,5 +173,5 @@ def dashboard(file: str | None, port: int | None, browser: bool) -> int:
     # -P: files in the working folder do not replace modules.
     words = [sys.executable, "-P", "-m", "streamlit", "run", str(app), "--server.headless", str(not browser).lower()]
     words += [] if port is None else ["--server.port", str(port)]
-    variables = {} if file is None else {FILES if Path(file).is_dir() else FILE: str(Path(file).resolve())}
+    variables = {} if file is None else {FILE: str(Path(file).resolve())}
     return subprocess.call(words, env=os.environ | variables)

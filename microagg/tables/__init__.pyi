@@ -9,7 +9,7 @@ from .notices import (
     UnreadableError as UnreadableError,
     notice_lines as notice_lines,
 )
-from .parquet import Sample as Sample, parquet_files as parquet_files, sample_parquet as sample_parquet
+from .parquet import parquet_files as parquet_files
 from .reading import ENDINGS as ENDINGS, read_file as read_file, read_table as read_table, sheet_names as sheet_names
 from .text_layout import DELIMITERS as DELIMITERS
 from .text_lines import ENCODINGS as ENCODINGS

@@ -1,28 +1,23 @@
-"""Tables from and to Parquet files: read column by column, within the memory limit of a file.
-
-From files that are too large, :func:`sample_parquet` draws records at random.
-"""
+"""Tables from and to Parquet files: read column by column, within the memory limit of a file."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import is_datetime64_any_dtype, is_timedelta64_dtype
 
 from microagg.errors import DataError, MicroaggError, ParameterError, names_arguments
 from microagg.tables.frames import check_single_values, is_bytes_type, is_category_type, is_text_type, to_series
 from microagg.tables.lossless import is_text, plain_column
 from microagg.tables.notices import Notice, Reading, check_cells, check_memory, check_names, refuse_no_records
-from microagg.validation import check_whole, optional_import, quoted
+from microagg.validation import optional_import, quoted
 
 with contextlib.suppress(ImportError):  # the error comes when a file is opened
     import pyarrow as pa
@@ -36,9 +31,6 @@ _PER_COLUMN = 12_000
 
 # The number of records unpacked at a time, at most and at least, and about the number of bytes.
 _RECORDS, _MIN_RECORDS, _BYTES = 1 << 16, 16, 1 << 23
-
-#: The maximum number of parts (row groups) of a file from which records are drawn.
-MOST_PARTS = 16
 
 
 def read_parquet(data: bytes, label: str, max_cells: int) -> Reading:
@@ -191,17 +183,6 @@ def _converted_bytes(column: Any) -> int:
     return max(int(column.nbytes), 10 * len(column))
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Records drawn at random from a table that is too large."""
-
-    frame: pd.DataFrame  # the records, in the order of the table, shape (n, columns)
-    n_records: int  # the number of records of the table
-    n_parts: int  # the number of parts (row groups) they were drawn from
-    parts: int  # the number of parts of the table
-    notices: tuple[Notice, ...]  # notices on the columns, as from microagg.tables.read_file
-
-
 @names_arguments
 def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
     """A Parquet file, or those in a folder by name, as absolute paths.
@@ -240,80 +221,3 @@ def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
             "such as dask.dataframe.read_csv(...)."
         )
     return [root.resolve()]
-
-
-def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0, parts: int = MOST_PARTS) -> Sample:
-    """Draw ``n`` records, or all if there are fewer, from a Parquet file or a folder of them, without replacement.
-
-    Parameters
-    ----------
-    path : path
-        The file or folder.
-    n, seed : int
-        The number of records and the seed of the draw.
-    parts : int
-        The maximum number of row groups that are read, at random if there are more; their records are equally likely.
-
-    Raises
-    ------
-    DataError
-        If there is no such file, or one is damaged, has other columns than the first, or lists or records.
-    ParameterError
-        If ``n`` or ``parts`` is not a whole number of at least 1, ``seed`` of at least 0, or the file of another kind.
-    """
-    for name, value, minimum in (("n", n, 1), ("seed", seed, 0), ("parts", parts, 1)):
-        check_whole(name, value, minimum)
-    optional_import("pyarrow", "files", f"reading {str(path)!r}")
-    with _damaged_as_data_error(f"{str(path)!r} is no Parquet file, or a damaged one"):
-        return _sample(parquet_files(path), Path(path).name, n, seed, parts)
-
-
-def _sample(files: Sequence[Path], label: str, n: int, seed: int, parts: int) -> Sample:
-    """Draw the records of :func:`sample_parquet` from ``files``."""
-    pq = optional_import("pyarrow.parquet", "files")
-    groups: list[tuple[Path, int, int]] = []
-    schema = None
-    for file in files:
-        with pq.ParquetFile(file) as opened:
-            if schema is None:
-                schema = opened.schema_arrow
-                check_single_values(schema, f" of the file {label!r}")
-                check_names(schema.names, label)
-            elif opened.schema_arrow.names != schema.names:
-                raise DataError(f"{file.name!r} has other columns than {files[0].name!r}: keep one table in a folder.")
-            metadata = opened.metadata
-            sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
-            groups += [(file, group, size) for group, size in enumerate(sizes) if size]
-    total = sum(size for *_, size in groups)
-    if total == 0:
-        refuse_no_records(label)
-    random = np.random.default_rng(seed)
-    chosen = sorted(random.permutation(len(groups))[:parts].tolist())
-    rows = np.sort(random.permutation(sum(groups[i][2] for i in chosen))[:n])
-    tables, n_before = [], 0
-    for i in chosen:
-        file, group, size = groups[i]
-        tables.append(_read_rows(file, group, _between(rows, n_before, size)))
-        n_before += size
-    table = pa.concat_tables(tables, promote_options="permissive")
-    check_memory(2 * table.nbytes, sum(file.stat().st_size for file in files), label)
-    columns, notices = {}, []
-    for name in table.column_names:
-        columns[name], further = to_series(table.column(name), name, label)
-        notices += further
-    return Sample(pd.DataFrame(columns), total, len(chosen), len(groups), tuple(notices))
-
-
-def _read_rows(file: Path, group: int, rows: NDArray[Any]) -> Any:
-    pq = optional_import("pyarrow.parquet", "files")
-    parts, n_before = [], 0
-    with pq.ParquetFile(file, pre_buffer=False) as opened:
-        for batch in opened.iter_batches(batch_size=_RECORDS, row_groups=[group], use_threads=False):
-            parts.append(batch.take(pa.array(_between(rows, n_before, len(batch)))))
-            n_before += len(batch)
-    return pa.Table.from_batches(parts)
-
-
-def _between(rows: NDArray[Any], first: int, count: int) -> NDArray[Any]:
-    """The ``rows`` among ``count`` from ``first`` on, counted from there."""
-    return rows[(rows >= first) & (rows < first + count)] - first

@@ -46,7 +46,7 @@ def controls(workspace: Workspace, rows: Callable[[], pd.DataFrame]) -> None:
         state.update(risk_limit=limit)
         new = limits.current()
         k = new.smallest_k if new.by_k else _first_within(_judged(rows(), new), methods.chosen(workspace))
-        if limit < NONE and k is not None and k <= workspace.n_file:
+        if limit < NONE and k is not None and k <= workspace.n_complete:
             state.update(k=k)
 
     def take_loss(chosen: float | str | None) -> None:
@@ -288,7 +288,7 @@ def _instead(
     if not parts:
         return says, "", []
     proof = ""
-    if acceptable.by_k and workspace.is_whole and acceptable.smallest_k <= workspace.n:
+    if acceptable.by_k and not workspace.is_sample and acceptable.smallest_k <= workspace.n:
         [bound] = certificate.floors(workspace, [acceptable.smallest_k])
         if bound.information_loss > acceptable.loss:
             proof = f"No partition can: the lower bound at k = {bound.k:,} is {percent(bound.information_loss)}."

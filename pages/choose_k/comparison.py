@@ -5,23 +5,19 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from microagg import ALGORITHMS, MicroaggError, ParameterError
+from microagg import ALGORITHMS, ParameterError
 from microagg.algorithms import own as user_algorithms
 from microagg.algorithms.method import PENALTY, VARIANTS, Variant
-from microagg.studies.experiment import Method
-from pages.choose_k import answer, search
-from pages.shared import certificate, jobs, methods, state
+from pages.shared import certificate, methods, state
 from pages.shared.figures import show_figure
 from pages.shared.text import count, escape_markdown, listing, sentence
-from pages.shared.workspace import Workspace, all_records
+from pages.shared.workspace import Workspace
 
 #: The key of a figure that waits for the first results.
 WAITING = "waiting"
@@ -244,51 +240,3 @@ def ks(workspace: Workspace) -> list[int]:
     if beyond:
         st.caption(f"{few.capitalize()}, so the curves end at k = {values[-1]:,}.")
     return values
-
-
-def _quick(variants: Mapping[Method, str]) -> dict[Method, str]:
-    """Return the methods that are quick enough to run on all records of a file of which a sample is compared."""
-    return {
-        method: name
-        for method, name in variants.items()
-        if name in methods.MDAV_FAMILY and not method.polish and len(method.settings()) == 1
-    }
-
-
-def rows_of_all(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
-    """Return the results so far on all records of the file, if ``workspace`` is a sample of it."""
-    with suppress(MicroaggError):  # which :func:`section_of_all` shows
-        if whole := all_records(workspace):
-            return answer.runs(whole, _quick(variants), ks)
-    return pd.DataFrame()
-
-
-def section_of_all(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> None:
-    """Draw the gap at the chosen k on all records of the file, if ``workspace`` is a sample of it."""
-    try:
-        if whole := all_records(workspace):
-            _draw_all(whole, _quick(variants), ks)
-    except MicroaggError as error:
-        st.warning(f"The file as a whole cannot be used. {sentence(error)}")
-
-
-def _draw_all(whole: Workspace, quick: Mapping[Method, str], ks: Sequence[int]) -> None:
-    k, chosen = state.current().k, methods.chosen(whole)
-    if k > whole.n:
-        return
-    all_ks = sorted({*ks, k})
-    cells_of_chosen = [(method, other) for method, name in quick.items() if name == chosen for other in all_ks]
-    job = jobs.losses(whole, list(dict.fromkeys([*((method, k) for method in quick), *cells_of_chosen])))
-
-    def draw() -> None:
-        summary = search.gap_of_chosen(whole, k, certificate.rows(whole, quick, all_ks))
-        rising = certificate.describe_progress(whole)
-        says = f"All {count(whole.n, 'record')}: {summary} {f'{rising}.' if rising else ''}"
-        st.markdown(f"**{escape_markdown(says)}**")
-
-    certificate.soon(whole, all_ks)
-    if job.running:
-        jobs.watch(job, draw)
-    else:
-        jobs.ended_early("losses")
-        certificate.while_rising(whole, all_ks, draw)

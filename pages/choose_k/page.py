@@ -18,7 +18,7 @@ from microagg.tables import to_csv
 from microagg.validation import spread
 from pages.choose_k import answer, comparison, risk_map, search
 from pages.choose_k.comparison import WAITING, Paced, Picture
-from pages.shared import certificate, curves, jobs, limits, methods, released, searched, shell, state, tables, tour
+from pages.shared import certificate, curves, jobs, limits, methods, released, searched, shell, state, tour
 from pages.shared.figures import download, show_table
 from pages.shared.job_queue import Job
 from pages.shared.measures import FLOOR, MAP, RISKS, measures
@@ -50,7 +50,6 @@ def body() -> None:
     if job is None:
         st.info("Choose at least one method above.")
         return
-    tables.say_sample(workspace.table)
     comparison.say_sample(workspace)
     picture = Paced(lambda: _picture(workspace, variants, ks, measure, on_map, complete=not job.running))
     choices, method = state.current(), methods.chosen(workspace)
@@ -60,7 +59,7 @@ def body() -> None:
         if state.current() != choices or methods.chosen(workspace, now=True) != method:
             st.rerun()
         picture.show()
-        if workspace.is_whole:
+        if not workspace.is_sample:
             certificate.floor_status(workspace)
             search.status_of_all(workspace, ks)
 
@@ -77,7 +76,6 @@ def body() -> None:
         jobs.watch(narrowing, draw)
     else:
         certificate.while_rising(workspace, ks, draw)
-    comparison.section_of_all(workspace, variants, ks)
     search.section(workspace, rows, searching=searching)
     _table(workspace, rows, ks, risks=on_map is not None)
 
@@ -127,17 +125,14 @@ def _answer(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[i
     def draw() -> None:
         all_ks, prefix = _all_ks(workspace, ks), workspace.estimated
         # Of all records, and after the runs that the page waits for.
-        exact = released.in_background(workspace) if workspace.is_whole and not job.running else None
+        exact = released.in_background(workspace) if not workspace.is_sample and not job.running else None
         if is_waiting and (exact or not released.is_under_way()):
             st.rerun()
         rows = answer.runs(workspace, variants, all_ks)
-        whole = comparison.rows_of_all(workspace, variants, all_ks)
-        if _has_chosen(workspace, whole):
-            rows, prefix = whole, f"All {count(workspace.n_file, 'record')}: "
         answer.draw(workspace, rows, complete=not job.running, prefix=prefix, exact=exact)
 
     is_waiting = False
-    if workspace.is_whole and not job.running:
+    if not workspace.is_sample and not job.running:
         is_waiting = released.in_background(workspace) is None and released.is_under_way()
     if job.running or is_waiting:
         st.fragment(draw, run_every=1.0)()
@@ -173,7 +168,7 @@ def _label(workspace: Workspace, measure: str) -> str:
 
 def _measures(workspace: Workspace) -> dict[str, str]:
     """Return the label of each view."""
-    bounded = workspace.is_whole
+    bounded = not workspace.is_sample
     available = measures(numeric=workspace.is_numeric, classes=workspace.classes is not None, bounded=bounded)
     return {name: measure.label for name, measure in available.items()} | {MAP: "Risk and loss"}
 
@@ -203,7 +198,7 @@ def _stored_in_words(rows: pd.DataFrame) -> str:
 def _curves(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int], soon: Sequence[Bound]) -> Picture:
     """Return the curves of a measure, with the lower bound if it is the loss."""
     measure = measures(numeric=workspace.is_numeric, bounded=True)[name]
-    is_loss, has_floor = name == "information_loss", name == "information_loss" and workspace.is_whole
+    is_loss, has_floor = name == "information_loss", name == "information_loss" and not workspace.is_sample
     drawn = certificate.with_best(workspace, rows, ks) if is_loss or len(rows) else rows
     if name == "gap":
         drawn = certificate.with_gaps(workspace, drawn).replace({"gap": {np.inf: np.nan}})
@@ -249,12 +244,6 @@ def _limits() -> tuple[int | None, float | None]:
     acceptable = limits.current()
     k = acceptable.smallest_k if acceptable.by_k and acceptable.risk < limits.NONE else None
     return k, acceptable.loss if acceptable.loss < limits.NONE else None
-
-
-def _has_chosen(workspace: Workspace, rows: pd.DataFrame) -> bool:
-    if rows.empty:
-        return False
-    return bool(((rows["variant"] == methods.chosen(workspace)) & (rows["k"] == state.current().k)).any())
 
 
 def _guaranteed(workspace: Workspace, rows: pd.DataFrame) -> pd.DataFrame:
@@ -360,7 +349,7 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, risks
             columns["classification"] = number(
                 "CM", format="percent", help="Classification metric: records without their group's most frequent label."
             )
-    if not workspace.is_whole:
+    if workspace.is_sample:
         del columns["gap"]
     for name, risk in RISKS.items():
         if name in rows:

@@ -69,7 +69,7 @@ def _gaps(workspace: Workspace, ks: Sequence[int]) -> dict[int, float]:
 def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
     """Search all ``ks`` as long as that pays; return the job, or None if there is nothing to do."""
     possible = (
-        workspace.is_whole
+        not workspace.is_sample
         and workspace.strata is None
         and workspace.n <= (MOST_RECORDS if workspace.is_numeric else MOST_MIXED)
     )
@@ -207,7 +207,7 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
             _offer(workspace, k, newest)
     if newest and workspace.is_sample:
         st.caption("This partition is one of the sample, so it cannot be released. Use all records and search again.")
-    if not workspace.is_whole:
+    if workspace.is_sample:
         return
     with st.expander("What a search does"):
         how = _OF_NUMBERS if workspace.is_numeric else _OF_CATEGORIES
@@ -237,7 +237,7 @@ def _start(workspace: Workspace, k: int, request: tuple[str, int, float]) -> Job
     def work(job: Job) -> None:
         def watch(search: Certificate, left: float) -> bool:
             job.done = min(int(SECONDS - left), SECONDS)
-            least = f" lower bound {percent(max(search.proven[-1][1], floor), 4)}," if workspace.is_whole else ""
+            least = f" lower bound {percent(max(search.proven[-1][1], floor), 4)}," if not workspace.is_sample else ""
             job.message = f"k = {k}: best known {percent(search.found[-1][1], 4)},{least} {left:.0f} s left"
             return job.should_continue()
 
@@ -280,7 +280,7 @@ def _gap_in_words(title: str, loss: float, bound: Bound) -> str:
 
 def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     best = certificate.best_known(workspace, [k], rows).get(k)
-    if not workspace.is_whole:
+    if workspace.is_sample:
         known = "No method was run" if best is None else f"The lowest loss known of the sample is {percent(best)}"
         st.markdown(escape_markdown(f"{known} at k = {k:,}. A lower bound of the file takes all its records."))
     else:
@@ -294,7 +294,7 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
                 says = f"{says} Only its loss is stored; the best partition here has {describe_gap(here, bound.information_loss)}."
             st.markdown(escape_markdown(says))
     last_search = searched.certificates(workspace).get(k)
-    if last_search and workspace.is_whole and len(last_search.found) + len(last_search.proven) > 2:
+    if last_search and not workspace.is_sample and len(last_search.found) + len(last_search.proven) > 2:
         soon = certificate.soon(workspace, [k])[0].information_loss
         show_figure(
             narrowing(last_search, soon),

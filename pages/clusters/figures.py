@@ -1,76 +1,42 @@
-"""The figures of the page Clusters: the linked map of records, the loss curve and the group sizes."""
+"""The figures of the page Clusters: the records on a plane, the loss curve, the group sizes, and losses against k."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-import streamlit as st
-from numpy.typing import ArrayLike
-from plotly.offline import get_plotlyjs
-from scipy.spatial import KDTree
 
 from microagg import metrics
-from microagg.explain.player import drawing
 from microagg.optimum.bounds import Bound
 from microagg.partition import Partition
+from microagg.validation import FloatArray, IntArray
 from pages.clusters.plane import View
 from pages.shared import theme
-from pages.shared.figures import PAPER, add_line, finish
+from pages.shared.figures import add_line, finish
 from pages.shared.text import count, escape_html, percent
 
-FEW_GROUPS = 8  # up to this many groups get a color each, unless colors show losses, and an outline
-_WORST_GROUPS = 5  # of more, those with the largest losses are outlined
+#: Up to this many groups get a color each, and all stand out.
+FEW_GROUPS = 8
+_WORST_GROUPS = 5  # of more, those with the largest losses stand out
 
 # Losses below this share of the largest get one color, and so does the least twentieth.
 _LEAST = 0.01
 _FEWEST = 5
 _MOST_POINTS = 200  # of a curve
-_CLEAR = "rgba(0,0,0,0)"
-_LOOK = {
-    "margin": {"l": 12, "r": 12, "t": 26, "b": 12},
-    "paper_bgcolor": _CLEAR,
-    "plot_bgcolor": _CLEAR,
-    "modebar": {"orientation": "v", "bgcolor": _CLEAR},
-}
-_HTML = """
-<div class="mg-clusters">
-  <div class="mg-bar">
-    <button class="mg-play" title="All records move to the centroid of their group, which is released, and back.">▶ Play the release</button>
-    <label class="mg-differ" title="Records grouped alike on both sides fade. Color marks the records whose loss is lower on this side."><input type="checkbox"><span></span></label>
-    <span class="mg-won" hidden></span><span class="mg-scale"><span></span><span></span><i></i><span></span></span>
-  </div>
-  <div class="mg-stage"><div class="mg-plot"></div><canvas role="img"></canvas><div class="mg-tip" hidden></div>
-    <button class="mg-clear" hidden>× All groups</button></div>
-</div>
-"""
+_DENSE, _LIGHT, _FADED = 300, 0.45, 0.1  # of more records than the first those that do not stand out are light
 
-# Plotly is a component by itself: its text is sent once, not with each figure.
-_plotly = st.components.v2.component("microagg_plotly", js=f"{get_plotlyjs()}\nexport default function () {{}}")
-_linked = st.components.v2.component(
-    "microagg_clusters",
-    html=_HTML,
-    css=Path(__file__).with_name("clusters.css").read_text(encoding="utf-8"),
-    js=f"{drawing()}\n{PAPER}\n{Path(__file__).with_name('clusters.js').read_text(encoding='utf-8')}",
-    isolate_styles=False,  # Plotly's styles are the document's
-)
-_chosen = st.components.v2.component(
-    "microagg_chosen",
-    js="""
-export default function ({ data }) {
-  window.microaggChosen = data.chosen;
-  window.dispatchEvent(new CustomEvent("microagg-chosen", { detail: data.chosen }));
+#: Buttons to zoom and to move.
+CONFIG = {
+    "displaylogo": False,
+    "displayModeBar": True,
+    "modeBarButtons": [["zoomIn2d", "zoomOut2d", "pan2d", "resetScale2d"], ["toImage"]],
+    "responsive": True,
+    "scrollZoom": False,
 }
-""",
-)
 
 
 @dataclass(frozen=True)
@@ -91,155 +57,114 @@ class Side:
         return np.bincount(self.partition.labels, weights=self.shares)
 
 
-def load_plotly() -> None:
-    """Send Plotly to the browser, once in a session, for :func:`show_linked`."""
-    _plotly(key="plotly")
-
-
-def show_linked(
-    scene: Mapping[str, Any], chosen: Mapping[str, int] | None, choose: Callable[[Any], None], key: str
-) -> None:
-    """Draw the figure of :func:`linked_planes`; ``chosen`` goes by itself, so that a click does not send the figure again."""
-
-    def clicked() -> None:
-        choose(st.session_state[key].chosen)
-
-    _linked(key=key, data=scene, on_chosen_change=clicked)
-    _chosen(key=f"{key}_chosen", data={"chosen": None if chosen is None else dict(chosen)})
-
-
-def group_colors(centers: np.ndarray) -> np.ndarray:
-    """Return a color number for each group such that groups near each other mostly differ; shape (n_groups,)."""
-    cycle = len(theme.GROUP_COLORS)
-    colors = np.arange(len(centers)) % cycle
-    if len(centers) <= cycle:
-        return colors
-    _, near = KDTree(centers).query(centers, k=min(cycle, len(centers)))
-    colors[:] = -1
-    for group, others in enumerate(near):
-        taken = np.bincount(colors[others][colors[others] >= 0], minlength=cycle)
-        colors[group] = int(taken.argmin()) if taken.any() else group % cycle
-    return colors
-
-
-def matched_colors(colors: np.ndarray, partners: np.ndarray, n_others: int) -> np.ndarray:
-    """Return a color number for each of ``n_others`` groups: that of its partner in ``colors``, else one used least."""
-    numbers = np.full(n_others, -1)
-    matched = partners >= 0
-    numbers[partners[matched]] = colors[matched]
-    counts = np.bincount(colors, minlength=len(theme.GROUP_COLORS))
-    for group in np.flatnonzero(numbers < 0):
-        numbers[group] = counts.argmin()
-        counts[numbers[group]] += 1
-    return numbers
-
-
-def linked_planes(
+def planes(
     view: View,
     sides: Sequence[Side],
-    record_names: pd.Index,
+    names: pd.Index,
     *,
     loss: str,
     unit: str,
-    centroids: bool,
-    by_group: bool | None = None,
-) -> dict[str, Any]:
-    """Return what the browser needs to draw one or two partitions; ``by_group`` colors groups, else losses."""
-    labels = [side.partition.labels for side in sides]
-    if by_group is None:
-        by_group = max(side.partition.n_groups for side in sides) <= FEW_GROUPS
-    points = view.points()[view.rows]
-    colors, ends = _levels([side.shares * side.loss / 100 for side in sides])
-    if by_group:
-        colors = [numbers[groups] for numbers, groups in zip(_group_colors(view, labels), labels, strict=True)]
-    names = None if isinstance(record_names, pd.RangeIndex) else [str(record_names[i]) for i in view.rows]
-    scene = {
-        "figure": json.loads(_planes(view, sides).to_json()),
-        "axes": f"{view.x.name}|{view.y.name}|{view.x.scale}{view.y.scale}{view.x_range}{view.y_range}",
-        "rows": _packed(view.rows, "i4"),
-        "names": names,
-        "x": _packed(points[:, 0], "f4"),
-        "y": _packed(points[:, 1], "f4"),
-        "alike": _packed(metrics.grouped_alike(labels[0], labels[-1])[view.rows], "u1"),
-        "palette": theme.GROUP_COLORS if by_group else theme.LOSS_COLORS,
-        "scale": None if by_group else {"ends": [f"≤ {ends[0]:.3g}", f"{ends[1]:.3g}"], "of": unit},
-        "loss": loss,
-        "alt": f"Records on {view.x.name} and {view.y.name}, grouped: {'; '.join(side.title for side in sides)}.",
-        "whole": len(view.rows) == len(labels[0]),
-        "sides": [_side(view, *pair, centroids, by_group) for pair in zip(sides, colors, strict=True)],
-    }
-    return {"id": hashlib.sha256(json.dumps(scene).encode()).hexdigest()[:16], **scene}
+    group: tuple[int, int] | None = None,
+    differences: bool = False,
+) -> list[go.Figure]:
+    """Draw each partition on a plane, with spokes from the records of groups that stand out to their centroids.
+
+    These are the groups with the largest losses, unless a ``group`` is chosen by the number of its side and its own, or
+    the ``differences`` stand out: the records that the sides group differently. ``names`` are those of all records.
+    """
+    chosen = None if group is None else sides[group[0]].partition.labels == group[1]
+    few = max(side.partition.n_groups for side in sides) <= FEW_GROUPS
+    differs = ~metrics.grouped_alike(sides[0].partition.labels, sides[-1].partition.labels)
+    levels, ends = _levels([side.shares * side.loss / 100 for side in sides])
+    figures = []
+    for side, other, level in zip(sides, sides[::-1], levels, strict=True):
+        labels = side.partition.labels
+        if chosen is not None:
+            standing, groups = chosen, np.unique(labels[chosen])
+        elif differences:
+            standing, groups = differs, np.empty(0, dtype=np.int64)
+        else:
+            order = np.argsort(-side.group_shares(), kind="stable")
+            groups = order[: FEW_GROUPS if few else _WORST_GROUPS]
+            standing = np.isin(labels, groups)
+        marker: dict[str, Any] = {"color": level, "cmin": 0.0, "cmax": 1.0, "colorscale": theme.LOSS_COLORS}
+        if differences:
+            lower = side.shares * side.loss < other.shares * other.loss * (1 - 1e-6)
+            marker = {"color": np.where(lower, theme.style(side.key).color, theme.NEUTRAL)}
+        elif few:
+            marker = {"color": np.array(theme.GROUP_COLORS)[_matched(sides[0].partition.labels, labels)[labels]]}
+        figure = go.Figure()
+        _spokes(figure, view, labels, groups)
+        light = _LIGHT if len(view.rows) > _DENSE else 1.0
+        faded = _FADED if chosen is not None or differences else light
+        texts = [
+            f"Record {escape_html(names[i])}: {side.shares[i]:.3g} % of the {loss}<br>"
+            f"Group {labels[i] + 1} of {side.partition.sizes[labels[i]]:,} records"
+            for i in view.rows
+        ]
+        for is_standing, opacity in ((False, faded), (True, 1.0)):
+            at = np.flatnonzero(standing[view.rows] == is_standing)
+            look = {**marker, "color": marker["color"][view.rows[at]], "opacity": opacity, "size": 6 + 2 * is_standing}
+            _records(figure, view, view.rows[at], [texts[i] for i in at], look)
+        if "cmin" in marker:
+            bar = {
+                "tickvals": [0, 1],
+                "ticktext": [f"≤ {ends[0]:.3g}", f"{ends[1]:.3g}"],
+                "thickness": 8,
+                "len": 0.85,
+                "y": 0,
+                "yanchor": "bottom",
+            }
+            title = {"text": f"loss of a record, {unit}", "side": "right"}
+            figure.update_traces({"marker": {"showscale": True, "colorbar": {**bar, "title": title}}}, selector=-1)
+        figure.update_xaxes(range=view.x_range, zeroline=False, **view.x.layout())
+        figure.update_yaxes(range=view.y_range, zeroline=False, **view.y.layout())
+        # Without a mode a finger scrolls the page; the buttons zoom.
+        figures.append(finish(figure.update_layout(dragmode=False, showlegend=False, uirevision="plane"), 430))
+    return figures
 
 
-def _side(view: View, side: Side, colors: np.ndarray, centroids: bool, by_group: bool) -> dict[str, Any]:
-    labels, sizes = side.partition.labels, side.partition.sizes
-    places = view.centroids(labels) if centroids else None
-    return {
-        "groups": _packed(labels[view.rows], "i4"),
-        "sizes": _packed(sizes, "i4"),
-        "shares": _packed(side.shares[view.rows], "f4"),
-        "colors": _packed(colors[view.rows], "u1"),
-        "outlined": np.argsort(-side.group_shares(), kind="stable")[
-            : FEW_GROUPS if by_group else _WORST_GROUPS
-        ].tolist(),
-        "label": side.label,
-        "color": theme.style(side.key).color,
-        "loss": side.loss,
-        "centroids": None if places is None else [_packed(axis, "f4") for axis in places.T],
-    }
+def _records(figure: go.Figure, view: View, rows: IntArray, texts: list[str], marker: dict[str, Any]) -> None:
+    draw = figure.add_scattergl if len(view.rows) > 10 * _DENSE else figure.add_scatter
+    draw(
+        x=view.x.drawn(view.x.values[rows]),
+        y=view.y.drawn(view.y.values[rows]),
+        mode="markers",
+        marker=marker,
+        unselected={"marker": {"opacity": marker["opacity"]}},
+        customdata=rows,
+        hovertext=texts,
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
 
 
-def _packed(values: ArrayLike, kind: str) -> dict[str, str]:
-    """Return numbers in the binary form that the browser reads."""
-    return {"kind": kind, "bytes": base64.b64encode(np.asarray(values, dtype=f"<{kind}").tobytes()).decode()}
+def _spokes(figure: go.Figure, view: View, labels: IntArray, groups: IntArray) -> None:
+    rows = view.rows[np.isin(labels[view.rows], groups)]
+    across, up = (
+        axis.drawn(
+            np.stack([axis.values[rows], axis.centroids(labels)[labels[rows]], np.full(len(rows), np.nan)], axis=1)
+        )
+        for axis in (view.x, view.y)
+    )
+    add_line(figure, across.ravel(), up.ravel(), None, {"color": theme.NEUTRAL, "width": 1})
 
 
-def _levels(losses: Sequence[np.ndarray]) -> tuple[list[np.ndarray], tuple[float, float]]:
-    """Return each record's color number by the logarithm of its loss, side by side, and the losses at both ends."""
+def _levels(losses: Sequence[FloatArray]) -> tuple[list[FloatArray], tuple[float, float]]:
+    """Return each record's place among the colors of losses, 0 to 1 by the logarithm of its loss, and the losses at both ends."""
     top = max(float(lost.max()) for lost in losses)
     if top == 0.0:
-        return [np.zeros(len(lost), dtype=np.int64) for lost in losses], (0.0, 0.0)
+        return [np.zeros(len(lost)) for lost in losses], (0.0, 0.0)
     low = float(np.clip(np.percentile(np.concatenate(losses), _FEWEST), _LEAST * top, top / 2))
-    last = len(theme.LOSS_COLORS) - 1
-    places = [np.log(np.clip(lost, low, top) / low) / np.log(top / low) for lost in losses]
-    return [(last * place).round().astype(np.int64) for place in places], (low, top)
+    return [np.log(np.clip(lost, low, top) / low) / np.log(top / low) for lost in losses], (low, top)
 
 
-def _group_colors(view: View, labels: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return the color number of each group of each side; matched groups have the same."""
-    points = view.points()
-    placed = np.isfinite(points).all(axis=1)
-    groups, members = np.unique(labels[0][placed], return_inverse=True)
-    sums = np.stack([np.bincount(members, weights=axis) for axis in points[placed].T], axis=1)
-    colors = np.zeros(int(labels[0].max()) + 1, dtype=np.int64)
-    colors[groups] = group_colors(sums / np.bincount(members)[:, np.newaxis])
-    partners = [metrics.matched_groups(labels[0], other) for other in labels[1:]]
-    matched = [matched_colors(colors, of, int(other.max()) + 1) for of, other in zip(partners, labels[1:], strict=True)]
-    return [colors, *matched]
-
-
-def _planes(view: View, sides: Sequence[Side]) -> go.Figure:
-    # The layout is set at once: each further change of a figure costs Plotly milliseconds.
-    layout: dict[str, Any] = {"template": "none", "showlegend": False, "annotations": [], **_LOOK}
-    records = []
-    for place, side in enumerate(sides):
-        suffix = str(place + 1) if place else ""
-        records.append({"type": "scatter", "x": [None], "y": [None], "xaxis": f"x{suffix}", "yaxis": f"y{suffix}"})
-        for letter, other, axis, span in (("x", "y", view.x, view.x_range), ("y", "x", view.y, view.y_range)):
-            linked = {"matches": letter} if place else {}
-            drawn = {"range": span, "anchor": other + suffix, "zeroline": False, "showline": True, "automargin": True}
-            layout[f"{letter}axis{suffix}"] = {**axis.layout(), **drawn, **linked}
-        swatch = f'<span style="color:{theme.style(side.key).color}">■</span>'
-        note = {
-            "xref": "paper",
-            "yref": "paper",
-            "xanchor": "left",
-            "yanchor": "bottom",
-            "showarrow": False,
-            "font": {"size": 14},
-        }
-        layout["annotations"].append({"text": f"{swatch} {escape_html(side.title)}", "x": 0, "y": 1, **note})
-    return go.Figure(records, layout)
+def _matched(first: IntArray, labels: IntArray) -> IntArray:
+    """Return a color number for each of the few groups of ``labels``: that of its counterpart among ``first``."""
+    numbers = np.full(int(labels.max()) + 1, -1)
+    partners = metrics.matched_groups(first, labels)
+    numbers[partners[partners >= 0]] = np.flatnonzero(partners >= 0)
+    numbers[numbers < 0] = np.setdiff1d(np.arange(FEW_GROUPS), numbers)[: np.count_nonzero(numbers < 0)]
+    return numbers
 
 
 def loss_curve(sides: Sequence[Side]) -> go.Figure:

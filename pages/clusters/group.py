@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,50 +24,36 @@ _MOST_MEMBERS = 100  # that are listed
 _MOST_ATTRIBUTES = 50  # likewise
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The group of the record at position ``record`` on side ``side``, 0 or 1, of the data set ``digest``."""
-
-    digest: str
-    side: int
-    record: int
+def choose(workspace: Workspace, choice: tuple[int, int] | None) -> None:
+    """Make the group of a record stand out, by the number of the side and the position of the record; None for no group."""
+    st.session_state[_CHOSEN] = None if choice is None else (workspace.digest, *choice)
 
 
-def choose(workspace: Workspace, choice: Any) -> None:
-    """Make a group stand out: ``choice`` has a ``side`` and a ``record``, or is empty."""
-    st.session_state[_CHOSEN] = choice and Chosen(workspace.digest, int(choice["side"]), int(choice["record"]))
-
-
-def chosen(workspace: Workspace, sides: Sequence[Side]) -> Chosen | None:
-    group = st.session_state.get(_CHOSEN)
-    fits = group and group.digest == workspace.digest and group.side < len(sides) and group.record < workspace.n
-    return group if fits else None
-
-
-def of_figure(group: Chosen | None, sides: Sequence[Side]) -> dict[str, int] | None:
-    if group is None:
+def chosen(workspace: Workspace, sides: Sequence[Side]) -> tuple[int, int] | None:
+    """Return the chosen group: the number of the side, and that of the group there."""
+    digest, side, record = st.session_state.get(_CHOSEN) or ("", 0, 0)
+    if digest != workspace.digest or side >= len(sides) or record >= workspace.n:
         return None
-    number = int(sides[group.side].partition.labels[group.record])
-    return {"side": group.side, "record": group.record, "group": number}
+    return side, int(sides[side].partition.labels[record])
 
 
 def show(workspace: Workspace, sides: Sequence[Side]) -> None:
     group = chosen(workspace, sides)
     if group is None:
         where = " on both sides" if len(sides) > 1 else ""
-        outlined = "Outlined: the groups with the largest loss."
-        st.caption(f"{outlined} Click a record, or a row of the table below, to see its group{where} with its values.")
+        joined = "Joined to their mean: the groups with the largest loss."
+        st.caption(f"{joined} Click a record, or a row of the table below, to see its group{where} with its values.")
         return
-    side = sides[group.side]
-    number = side.partition.labels[group.record]
+    place, number = group
+    side = sides[place]
     members = np.flatnonzero(side.partition.labels == number)
     st.markdown(
         f"**{escape_markdown(f'Group {number + 1} of {side.label}')}:** {count(len(members), 'record')}, "
-        f"{side.shares[members].sum():.3g} % of the loss. {_elsewhere(sides, group.side, members)}"
+        f"{side.shares[members].sum():.3g} % of the loss. {_elsewhere(sides, place, members)}"
     )
     if len(members) > _MOST_MEMBERS:
         st.caption(f"The first {_MOST_MEMBERS} of {count(len(members), 'record')} are listed.")
-    _table(workspace, sides, group.side, members)
+    _table(workspace, sides, place, members)
 
 
 def _elsewhere(sides: Sequence[Side], side: int, members: np.ndarray) -> str:
@@ -139,7 +124,7 @@ def losing_most(workspace: Workspace, side: Side) -> None:
 
     def clicked() -> None:
         rows = st.session_state[key].selection.rows
-        choose(workspace, {"side": 0, "record": worst.records[rows[0]]} if rows else None)
+        choose(workspace, (0, int(worst.records[rows[0]])) if rows else None)
 
     groups = partition.labels[worst.records]
     rows = {

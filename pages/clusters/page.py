@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -15,7 +17,7 @@ from microagg.tables import digest_array, to_csv
 from pages.clusters import figures, group, plane
 from pages.clusters.figures import Side
 from pages.clusters.plane import View
-from pages.shared import certificate, jobs, methods, searched, shell, state, tables
+from pages.shared import certificate, jobs, methods, searched, shell, state
 from pages.shared.figures import download, show_figure
 from pages.shared.text import count, describe_gap, escape_markdown, listing, percent
 from pages.shared.workspace import Workspace, chosen_workspace
@@ -25,7 +27,6 @@ _MOST_K = 20  # of the curves against k
 
 def body() -> None:
     workspace = chosen_workspace()
-    figures.load_plotly()
     is_demo = state.current().clusters.demo
     if not is_demo:
         _controls(workspace)
@@ -33,23 +34,13 @@ def body() -> None:
     if not results:
         return
     sides = [_side(workspace, name, result) for name, result in results.items()]
-    loss = "SSE" if workspace.is_numeric else "Total-IL"
     _verdict(sides)
     k = sides[0].partition.k
     certificate.while_rising(workspace, [k], lambda: _describe(workspace, sides, list(results.values())))
     if is_demo and len(sides) > 1:
         _against_k(workspace, sides)
     view = plane.view(workspace, sides[0].partition)
-    scene = figures.linked_planes(
-        view,
-        sides,
-        workspace.frame.index,
-        loss=loss,
-        unit="% of variation" if workspace.is_numeric else "% of the largest possible",
-        centroids=workspace.is_numeric,
-        by_group={"loss": False, "group": True}.get(state.current().clusters.colors),
-    )
-    _linked(workspace, sides, scene)
+    _linked(workspace, view, sides)
     _remarks(view, workspace)
     if is_demo:
         _controls(workspace)
@@ -66,9 +57,6 @@ def _controls(workspace: Workspace) -> None:
         state.bound(st.selectbox, label, "second", selected=second, options=fitting, format_func=methods.title)
         plane.pick(workspace)
         with st.popover("More", width="content"):
-            titles = {"": "Automatic", "loss": "Loss of the record", "group": "Group"}
-            says = "Automatic: up to 8 groups have a color each; of more groups, colors show the loss of records."
-            state.bound(st.selectbox, "Color", "colors", options=list(titles), format_func=titles.get, help=says)
             plane.pick_details(workspace)
         state.bound(st.toggle, "Curves by k", "demo")
 
@@ -147,23 +135,49 @@ def _against_k(workspace: Workspace, sides: list[Side]) -> None:
 
 
 @st.fragment
-def _linked(workspace: Workspace, sides: list[Side], scene: dict[str, object]) -> None:
-    """Draw the figure and the chosen group: a click draws only this anew, and the figure is not sent again."""
-    chosen = group.of_figure(group.chosen(workspace, sides), sides)
-    figures.show_linked(scene, chosen, lambda choice: group.choose(workspace, choice), key="clusters_figure")
+def _linked(workspace: Workspace, view: View, sides: list[Side]) -> None:
+    """Draw the planes and the chosen group: a click draws only this anew."""
+    chosen, is_numeric = group.chosen(workspace, sides), workspace.is_numeric
+    with st.container(horizontal=True, vertical_alignment="center"):
+        differs = int(np.count_nonzero(~metrics.grouped_alike(sides[0].partition.labels, sides[-1].partition.labels)))
+        says = "Records grouped alike on both sides fade. Color marks the records whose loss is lower on this side."
+        label = f"Differences only ({differs:,} of {count(workspace.n, 'record')})"
+        only = len(sides) > 1 and st.toggle(label, key="clusters_differences", help=says)
+        if chosen is not None:
+            st.button("× All groups", on_click=group.choose, args=(workspace, None))
+    drawn = figures.planes(
+        view,
+        sides,
+        workspace.frame.index,
+        loss="SSE" if is_numeric else "Total-IL",
+        unit="% of variation" if is_numeric else "% of the largest possible",
+        group=chosen,
+        differences=only,
+    )
+    for place, (column, figure) in enumerate(zip(st.columns(len(sides)), drawn, strict=True)):
+        key, title = f"plane_{place}", sides[place].title
+        with column:
+            click = partial(_click, workspace, place, key)
+            alt = f"Records on {view.x.name} and {view.y.name}, grouped: {title}."
+            how = {"on_select": click, "selection_mode": "points", "config": figures.CONFIG}
+            show_figure(figure, title=title, key=key, alt=alt, **how)
     group.show(workspace, sides)
     _distributions(sides)
     group.losing_most(workspace, sides[0])
+
+
+def _click(workspace: Workspace, side: int, key: str) -> None:
+    if points := st.session_state[key].selection.points:
+        group.choose(workspace, (side, int(points[0]["customdata"])))
 
 
 def _remarks(view: View, workspace: Workspace) -> None:
     says = []
     if len(view.rows) < workspace.n:
         says.append(
-            f"The figure shows a random sample of {len(view.rows):,} records, without outlines. All numbers are for all "
+            f"The figure shows a random sample of {len(view.rows):,} records. All numbers are for all "
             f"{workspace.n:,} records."
         )
-    tables.say_sample(workspace.table)
     if workspace.is_sample:
         says.append(
             f"This is a sample of {workspace.n:,} of {workspace.n_complete:,} records; the loss of all records is lower."
@@ -178,7 +192,7 @@ def _remarks(view: View, workspace: Workspace) -> None:
         within = listing([escape_markdown(name) for name in workspace.schema.strata])
         says.append(f"Groups are formed within {within}.")
     if outside := view.outside():
-        says.append(f"{count(outside, 'record')} lie outside the frame: drag the figure, or choose “All records”.")
+        says.append(f"{count(outside, 'record')} lie outside the frame: zoom out, or choose “All records”.")
     if says:
         st.caption(" ".join(says))
 
@@ -214,7 +228,7 @@ def _describe(workspace: Workspace, sides: list[Side], results: list[Result]) ->
     for side, result in zip(sides, results, strict=True):
         sizes, measures = side.partition.sizes, result.measures
         parts = [f"loss {percent(result.information_loss)}"]
-        if workspace.is_whole:
+        if not workspace.is_sample:
             least = certificate.floors(workspace, [result.k])[0].information_loss
             parts[0] = f"{describe_gap(result.information_loss, least)} ({parts[0]}, lower bound {percent(least)})"
         if not workspace.is_numeric:
@@ -224,7 +238,7 @@ def _describe(workspace: Workspace, sides: list[Side], results: list[Result]) ->
                 parts.append(f"classification {percent(100 * measures['classification'])}")
         parts.append(f"{count(len(sizes), 'group')} of {sizes.min():,} to {sizes.max():,} records")
         lines.append(f"**{escape_markdown(side.label)}**: {escape_markdown(', '.join(parts))}.")
-    rising = certificate.describe_progress(workspace) if workspace.is_whole else ""
+    rising = certificate.describe_progress(workspace) if not workspace.is_sample else ""
     st.markdown("  \n".join([*lines, *([f"{rising}."] if rising else [])]))
 
 

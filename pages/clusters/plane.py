@@ -22,7 +22,7 @@ from pages.shared import state
 from pages.shared.text import escape_html, number
 from pages.shared.workspace import Workspace
 
-MOST_POINTS = 20_000  # of more records a random sample is drawn
+MOST_POINTS = 5_000  # of more records a random sample is drawn
 _MILLISECONDS = 86_400_000  # in a day: dates are in days, Plotly's in milliseconds
 _MOST_TICKS = 9  # of an axis; labels of more would touch
 
@@ -50,6 +50,14 @@ class Axis:
     def places(self, values: np.ndarray) -> np.ndarray:
         """Return the coordinates of ``values``, in Plotly's units along the axis."""
         return on_scale(values, self.scale, asinh_unit(self.values))
+
+    def drawn(self, values: np.ndarray) -> np.ndarray:
+        """Return ``values`` as Plotly takes them: on a logarithmic axis as they are."""
+        return values if self.scale == "log" else self.places(values)
+
+    def centroids(self, labels: np.ndarray) -> np.ndarray:
+        """Return the mean of each group."""
+        return group_means(self.values, labels)[:, 0]
 
     def layout(self) -> dict[str, Any]:
         title = escape_html(self.name).replace("\n", "<br>")
@@ -105,10 +113,6 @@ class View:
 
     def points(self) -> np.ndarray:
         return np.stack([axis.places(axis.values) for axis in (self.x, self.y)], axis=1)
-
-    def centroids(self, labels: np.ndarray) -> np.ndarray:
-        """Return the coordinates of each group's centroid, shape (g, 2)."""
-        return np.stack([axis.places(group_means(axis.values, labels)[:, 0]) for axis in (self.x, self.y)], axis=1)
 
     def outside(self) -> int:
         ranges = np.array([self.x_range, self.y_range])

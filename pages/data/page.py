@@ -41,9 +41,6 @@ def body() -> None:
     if choices.data == state.UPLOAD:
         sources.upload()
         is_there = tables.uploaded() is not None
-    elif choices.data == state.LARGE:
-        sources.pick_large()
-        is_there = state.current().file in tables.names()
     elif not datasets.is_available(choices.data):
         sources.download(choices.data)
         is_there = False
@@ -62,8 +59,6 @@ def body() -> None:
     with middle:
         is_upload = choices.data == state.UPLOAD
         st.markdown(f"**{escape_markdown(table.title)}**: {size}" if is_upload else escape_markdown(table.description))
-    if table.notes:
-        st.info("\n".join(f"- {note}" for note in table.notes))
     _columns(table)
     _records(table, size)
     if table.source:  # the package's text, whose addresses are links

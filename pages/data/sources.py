@@ -1,4 +1,4 @@
-"""Where data come from: a benchmark to download, a file to upload, a large file; and how a file is read."""
+"""Where data come from: a benchmark to download, or a file to upload; and how a file is read."""
 
 from __future__ import annotations
 
@@ -43,47 +43,11 @@ _ENCODINGS = {
 }
 _DECIMALS = {"point": ".", "comma": ","}
 _QUOTES = {'"double quotes"': '"', "'single quotes'": "'", "“typographic quotes”": "curly", "nothing": "none"}
-_INNER = {"written twice": "doubled", "after a backslash": "escaped", "as they are": "plain"}
-_BLANKS = {"belong to the cells": False, "do not count": True}
-_NAMES = {"on one line": 1, "on two lines, joined": 2, "on three lines, joined": 3}
-_UNNAMED = {
-    "count as columns": "keep",
-    "count as columns, at the beginning": "first",
-    "count as columns, at the end": "last",
-    "left out without a value": "drop",
-}
-_UNEVEN = {"not read": "error", "mended": "mend", "left out": "drop"}
-_LEFT_OUT, _NUMBERED = {"not read": False, "left out": True}, {"not read": False, "get a number": True}
 _HEADERS = {"the first line, unless it looks like data": None, "the first line": True, "none": False}
-_UNITS = {"no": False, "yes, leave it out": True}
-_MERGED = {"the first record has the value": False, "all records have it": True}
 _COMMENTS = {"none": None, "begin with #": "#", "begin with %": "%", "begin with //": "//"}
 
 _TEXT = (".csv", ".tsv", ".txt")
 _ENDINGS = (*ENDINGS, ".gz", ".xls")
-
-# The titles of the reader's arguments.
-_ARGUMENTS = {
-    "decimal": "decimal mark",
-    "quote": "around cells",
-    "skip_lines": "lines skipped:",
-    "skip_last": "records left out at the end:",
-    "units_row": "row of units left out:",
-    "comment": "comments begin with",
-    "header": "header:",
-    "header_lines": "lines of names:",
-    "number_names": "equal names get a number:",
-    "repeated_header": "repeated headers left out:",
-    "unnamed": "fields without a name:",
-    "uneven": "lines that do not fit:",
-    "inner_quotes": "quotes within cells:",
-    "skip_blanks": "blanks after delimiters left out:",
-    "drop_zeros": "zero characters left out:",
-    "sheet": "sheet",
-    "fill_merged": "merged cells filled:",
-    "missing": "missing in text:",
-    "labels": "all labelled values as categories:",
-}
 
 _MOST_LINES, _MOST_OFFERS, _MOST_WAYS = 4, 6, 2  # shown at once: notices, offers, ways to read a file
 _MOST_COLUMNS, _WIDEST, _MOST_MENDED = 12, 24, 3  # of a preview: columns, characters of a cell, mended lines
@@ -91,12 +55,12 @@ _MOST_COLUMNS, _WIDEST, _MOST_MENDED = 12, 24, 3  # of a preview: columns, chara
 
 def pick_data() -> None:
     """Draw the picker of data sets; another choice forgets the columns of the last one."""
-    names, now = (*tables.PICKABLE, state.UPLOAD, state.LARGE), state.current().data
+    names, now = (*tables.PICKABLE, state.UPLOAD), state.current().data
     state.tied(st.selectbox, "Data set", "w_data", now, state.choose_data, options=names, format_func=_label)
 
 
 def _label(name: str) -> str:
-    if name in (state.UPLOAD, state.LARGE) or datasets.is_available(name):
+    if name == state.UPLOAD or datasets.is_available(name):
         return tables.title(name)
     return f"{tables.title(name)} (to be downloaded)"
 
@@ -117,26 +81,6 @@ def download(name: str) -> None:
     st.rerun()
 
 
-def pick_large() -> None:
-    at = tables.folder()
-    if at is None:
-        st.info(
-            "A file that is too large to be uploaded stays where it is, and is released there, part by part. The page offers "
-            f"Parquet files of one folder of this machine: start it on that folder, or with `{tables.FOLDER}` naming it."
-        )
-        st.code("python -m microagg dashboard /path/to/the/files", language="bash")
-        return
-    offered = tables.names()
-    if not offered:
-        st.info(f"The folder {escape_markdown(str(at))} has no Parquet files (.parquet), nor folders of them.")
-        return
-    if state.current().file not in offered:
-        state.update(file=offered[0])
-        st.rerun()  # what stands above is about it
-    says = f"The Parquet files of the folder that the server was started with ({tables.FOLDER}), and folders of such files."
-    state.bound(st.selectbox, "File", "file", options=offered, help=says)
-
-
 def upload() -> None:
     """Draw the uploader, keep the file, and say what is unusual in it."""
     first_file = tables.first_file()
@@ -147,7 +91,7 @@ def upload() -> None:
             if first_file
             else "The file stays in the memory of this session; reloading the page discards it. The address and a saved project "
             "keep how it is read and what you decide, with the values that you name. Upload the same file again to restore "
-            "your choices. A file too large for an upload stays on its disk: “A large file on this machine” above."
+            "your choices. For a file too large for an upload, start the dashboard with it: microagg dashboard people.csv."
         )
         file = st.file_uploader("A table with one record per row", type=_ENDINGS, key="w_file") or first_file
     if file is None:
@@ -285,9 +229,7 @@ def _say_reading(reading: Mapping[str, Any]) -> None:
 
 
 def _in_words(reading: Mapping[str, Any]) -> str:
-    return escape_markdown(
-        ", ".join(f"{_ARGUMENTS.get(name, name)} {_spoken(value)}" for name, value in reading.items())
-    )
+    return escape_markdown(", ".join(f"{name.replace('_', ' ')}: {_spoken(value)}" for name, value in reading.items()))
 
 
 def _spoken(value: Any) -> str:
@@ -332,33 +274,16 @@ def _options(of: str, name: str, content: bytes, reading: Mapping[str, Any]) -> 
 
 
 # The settings in each column of the screen: label, argument of the reader, and its values by title; None for a number.
+# Others are offered where a file asks for them.
 _OF_SHEETS: _Ways = (
-    (("Rows to skip before the header", "skip_lines", None), ("Row of units below the header", "units_row", _UNITS)),
-    (("Rows to leave out at the end", "skip_last", None), ("Merged cells", "fill_merged", _MERGED)),
+    (("Rows to skip before the header", "skip_lines", None),),
+    (("Rows to leave out at the end", "skip_last", None),),
 )
 _OF_TEXT: _Ways = (
-    (
-        ("Between the fields", "delimiter", _DELIMITERS),
-        ("Header", "header", _HEADERS),
-        ("Lines to skip at the beginning", "skip_lines", None),
-        ("Names of columns", "header_lines", _NAMES),
-        ("Names that occur again", "number_names", _NUMBERED),
-    ),
-    (
-        ("Encoding", "encoding", _ENCODINGS),
-        ("Row of units below the header", "units_row", _UNITS),
-        ("Records to leave out at the end", "skip_last", None),
-        ("Fields without a name", "unnamed", _UNNAMED),
-        ("Lines with too many or too few fields", "uneven", _UNEVEN),
-    ),
-    (
-        ("Decimal mark", "decimal", _DECIMALS),
-        ("Around cells", "quote", _QUOTES),
-        ("Lines that are comments", "comment", _COMMENTS),
-        ("Quotes within cells", "inner_quotes", _INNER),
-        ("Blanks after delimiters", "skip_blanks", _BLANKS),
-        ("Lines that repeat the header", "repeated_header", _LEFT_OUT),
-    ),
+    (("Between the fields", "delimiter", _DELIMITERS), ("Lines to skip at the beginning", "skip_lines", None)),
+    (("Encoding", "encoding", _ENCODINGS), ("Records to leave out at the end", "skip_last", None)),
+    (("Decimal mark", "decimal", _DECIMALS), ("Header", "header", _HEADERS)),
+    (("Around cells", "quote", _QUOTES), ("Lines that are comments", "comment", _COMMENTS)),
 )
 
 

@@ -53,13 +53,9 @@ def _offer(table: Table, name: str, sets: Sequence[Sequence[str]]) -> None:
 def _column(table: Table, name: str) -> None:
     original, k = table.original, state.current().k
     numbers, few = columns.numbers_of(table, name), columns.columns(original)[name].n_distinct <= _MOST
-    own_type = table.whole is not None  # in parts, columns keep their types
-    if numbers is not None and not (own_type and columns.columns(original)[name].as_numbers):
-        _suggest(
-            name, [*recodes.extreme_recodings(numbers, k), *([] if own_type else recodes.interval_recodings(numbers))]
-        )
-        if not own_type:
-            _intervals(name, numbers)
+    if numbers is not None:
+        _suggest(name, [*recodes.extreme_recodings(numbers, k), *recodes.interval_recodings(numbers)])
+        _intervals(name, numbers)
     elif few:
         _suggest(name, recodes.category_recodings(columns.counts(table, name), k))
     if few:

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from microagg import ALGORITHMS, datasets, explain
+from microagg import ALGORITHMS, explain
 from microagg.algorithms.registry import definition
 from microagg.studies import bibliography
 from microagg.studies.experiment import Method, Problem, Result, run_one
 from pages.shared import jobs, methods, shell, state
 from pages.shared.figures import show_figure
-from pages.shared.small_figures import groups_on_plane, number_line
+from pages.shared.small_figures import groups_on_plane
 from pages.shared.text import count, escape_markdown, listing, percent
 
 _NO_FIGURE = "None of the five papers prints a figure to compare an implementation with."
@@ -49,9 +49,9 @@ def body() -> None:
     with picker:
         state.bound(st.selectbox, "Method", "explained", options=list(ALGORITHMS), format_func=methods.title_of)
     summary.markdown(f"**{escape_markdown(info.summary)}**")
-    text, pictures = st.columns([3, 2], gap="large")
-    with pictures:
-        _pictures(key)
+    text, picture = st.columns([3, 2], gap="large")
+    with picture:
+        _picture(key)
     with text:
         st.markdown(definition(key))
         _facts(key)
@@ -70,28 +70,22 @@ def _records() -> np.ndarray:
     return np.vstack([*clouds, draw.uniform(-2, 8, size=(3, 2))])
 
 
-def _pictures(key: str) -> None:
-    plane, line = _records(), datasets.load("toy").X
+def _picture(key: str) -> None:
+    plane = _records()
 
-    def make() -> tuple[Result, Result]:
-        method = Method(key, {})
-        return run_one(Problem.of(plane), method, _K), run_one(Problem.of(line), method, _K)
+    def make() -> Result:
+        return run_one(Problem.of(plane), Method(key, {}), _K)
 
     title = methods.title_of(key)
-    results = jobs.once("explained", key, [key], f"Running {title}", make)
-    if results is None:
+    result = jobs.once("explained", key, [key], f"Running {title}", make)
+    if result is None:
         return
-    on_plane, on_line = results
     show_figure(
-        groups_on_plane(plane, on_plane.partition.labels),
-        title=f"{title} forms {count(on_plane.partition.n_groups, 'group')} of 24 records at k = {_K}: information loss "
-        f"{percent(on_plane.information_loss)}",
+        groups_on_plane(plane, result.partition.labels),
+        title=f"{title} forms {count(result.partition.n_groups, 'group')} of 24 records at k = {_K}: information loss "
+        f"{percent(result.information_loss)}",
         key="explained_plane",
         alt=f"24 records on a plane, each joined to the mean of its group by {title}.",
-    )
-    alt = f"Eleven records on a line, grouped by {title}."
-    show_figure(
-        number_line(line, [on_line]), title="The eleven records of the toy example", key="explained_line", alt=alt
     )
     if key in explain.EXPLAINED:
         rival = "v-mdav" if key == "mdav-star" else "mdav-star"
@@ -122,7 +116,7 @@ def _facts(key: str) -> None:
         facts.append(
             "- Needs a confidential column: `microaggregate(…, confidential='debt', closeness={'debt': 0.2})`, or "
             "“Guarantees beyond k” on the page Release. Without one it forms the groups of MDAV-generic, as in the "
-            "pictures here"
+            "picture here"
         )
     if info.mixed:
         facts.append("- Works on numeric, ordinal and nominal attributes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 
 import streamlit as st
@@ -12,10 +12,11 @@ from microagg.columns.recodes import interval_recodings
 from microagg.release import Change, Finding, without_outliers
 from microagg.release.checks import CHECKS
 from microagg.tables import digest_bytes
-from microagg.validation import quoted
+from microagg.validation import FloatArray, quoted
 from pages.release import making
 from pages.shared import columns, limits, released, shell, state
 from pages.shared.limits import Verdict
+from pages.shared.tables import Table
 from pages.shared.text import count, escape_markdown, percent, sentence
 from pages.shared.workspace import Workspace
 
@@ -26,6 +27,7 @@ _ICONS = {
 }
 _MOST_REMEDIES = 6
 _FEW_COLUMNS, _MOST_COLUMNS = 2, 6  # with more than the first, the only remedy is to leave columns out
+_DIVERSE = 2  # values in each class that are offered where there is only one
 _REQUEST = "remedies_asked"
 
 Remedies = list[tuple[str, Callable[[], None]]]
@@ -125,28 +127,28 @@ def _is_exceeded(finding: Finding) -> bool:
     return finding.level == "warn" and finding.code in ("risk", "loss")
 
 
-def show(workspace: Workspace, findings: Sequence[Finding], loss: float, identity: Hashable) -> None:
+def show(workspace: Workspace, findings: Sequence[Finding], identity: Hashable) -> None:
     """Draw problems and limits that are not met with their remedies, then warnings and passed checks, folded."""
     stops, warnings, passed = (
         [finding for finding in findings if finding.level == level] for level in ("stop", "warn", "ok")
     )
-    _draw(workspace, [*stops, *filter(_is_exceeded, warnings)], loss, identity)
+    _draw(workspace, [*stops, *filter(_is_exceeded, warnings)], identity)
     warnings = [finding for finding in warnings if not _is_exceeded(finding)]
     if warnings:
         with st.expander(f"Warnings ({len(warnings)})", key="warnings"):
-            _draw(workspace, warnings, loss, identity)
+            _draw(workspace, warnings, identity)
     with st.expander(f"Checks passed ({len(passed)})", key="passed"):
         for finding in passed:
             st.markdown(f"{_ICONS['ok']} {sentence(finding.text)}")
 
 
-def _draw(workspace: Workspace, findings: Sequence[Finding], loss: float, identity: Hashable) -> None:
+def _draw(workspace: Workspace, findings: Sequence[Finding], identity: Hashable) -> None:
     for finding in findings:
         with st.container(border=True):
-            _finding(workspace, finding, loss, identity)
+            _finding(workspace, finding, identity)
 
 
-def _finding(workspace: Workspace, finding: Finding, loss: float, identity: Hashable) -> None:
+def _finding(workspace: Workspace, finding: Finding, identity: Hashable) -> None:
     """Draw a problem or a warning with its remedies."""
     overridden, code = _overridden([finding], identity), finding.code
     # A code can have several findings, each on other columns.
@@ -154,10 +156,6 @@ def _finding(workspace: Workspace, finding: Finding, loss: float, identity: Hash
     st.markdown(f"{_ICONS[finding.level]} {sentence(finding.text)}")
     is_requested = code == "loss" and st.session_state.get(_REQUEST) == identity
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if code == "homogeneity" and finding.columns:
-            _diversify(workspace, finding.columns[0], loss, identity)
-        if code == "predicted" and len(finding.columns) == 1:
-            _protect(workspace, str(finding.columns[0]), loss, identity)
         for label, act in _remedies(workspace, finding):
             st.button(escape_markdown(label), on_click=act, key=f"remedy_{key}_{label}")
         if code == "loss" and not is_requested:
@@ -175,9 +173,6 @@ def _finding(workspace: Workspace, finding: Finding, loss: float, identity: Hash
             _override(finding, key, identity)
     if is_requested:
         _suggest_fixes(workspace, identity)
-    if code == "outliers" and workspace.table.whole is None:  # a sample does not have all outliers
-        for name in map(str, finding.columns[:_FEW_COLUMNS]):
-            _leave_out(workspace, name, loss, identity)
 
 
 def _override(finding: Finding, key: str, identity: Hashable) -> None:
@@ -199,77 +194,48 @@ def _remedies(workspace: Workspace, finding: Finding) -> Remedies:
     table = workspace.table
     if finding.code == "undecided":
         return [("Accept suggestions", partial(columns.agree, table))]
-    if finding.code == "order" and table.whole is None:  # a large file keeps its order
+    if finding.code == "order":
         return [("Shuffle rows", partial(state.update, shuffle=True))]
-    if finding.code == "households" and finding.level == "warn" and table.whole is None:
+    if finding.code == "households" and finding.level == "warn":
         name, k = str(finding.columns[0]), state.current().k
         guarantee = partial(state.guarantee, "diversity", name, k)
         return [(f"Form groups with at least {k} values of {name}", guarantee)]
+    all_columns = columns.columns(table)
+    if finding.code == "homogeneity" and finding.columns:
+        name = str(finding.columns[0])
+        guarantee = partial(state.guarantee, "diversity", name, _DIVERSE)
+        return (
+            [(f"Have at least {_DIVERSE} values in each class", guarantee)] if all_columns[name].n_distinct > 1 else []
+        )
+    if finding.code == "outliers":
+        outliers = {name: without_outliers(numbers) for name, numbers in _dropped(table, finding.columns)}
+        return [
+            (f"Leave out {each.effect}: {name} {each.words}", partial(columns.recode, name, each.recoding))
+            for name, each in outliers.items()
+            if each is not None
+        ]
     if not CHECKS[finding.code].of_columns:
         return []
-    all_columns = columns.columns(table)
     names = [name for name in finding.columns if name in all_columns and not all_columns[name].is_quasi_identifier]
     remedies: Remedies = []
     for name in names[:_MOST_COLUMNS]:
         if name == workspace.schema.weights:
             remedies.append(("Release the mean weight of each group", partial(state.update, weights="mean")))
         remedies.append((f"Leave out {name}", partial(columns.decide, table, name, role="identifiers")))
-        numbers = None if table.whole is not None else columns.numbers_of(table, str(name))
+        numbers = columns.numbers_of(table, str(name))
         for words, effect, recoding in interval_recodings(numbers)[:1] if numbers is not None else ():
             remedies.append((f"Round {name} by {words} ({effect})", partial(columns.recode, str(name), recoding)))
-        if all_columns[name].kind and len(names) <= _FEW_COLUMNS and finding.code != "predicted":
+        if all_columns[name].kind and len(names) <= _FEW_COLUMNS:
             remedies.append((f"Protect {name} too", partial(columns.decide, table, name, role="quasi_identifiers")))
     return remedies
 
 
-def _price(after: float, now: float) -> str:
-    then, before = percent(after), percent(now)
-    return "same loss" if then == before else f"loss {then} instead of {before}"
-
-
-def _diversify(workspace: Workspace, name: Hashable, loss: float, identity: Hashable) -> None:
-    """Offer more than one value of a confidential column in each class, once the loss with it is computed."""
-    after = making.diversified(workspace, identity, str(name))
-    if isinstance(after, str):
-        st.caption(f"{making.DIVERSE} values in each class are not possible. {sentence(after)}")
-    elif after is not None:
-        st.button(
-            f"Have at least {making.DIVERSE} values in each class: {_price(after.measured.information_loss, loss)}",
-            on_click=partial(state.guarantee, "diversity", str(name), making.DIVERSE),
-            key=f"diversify_{name}",
-            help="The method forms groups that have them if it can; groups of other methods that lack them are merged.",
-        )
-
-
-def _protect(workspace: Workspace, name: str, loss: float, identity: Hashable) -> None:
-    """Offer to protect a column that follows from the quasi-identifiers, once the loss with it is computed."""
-    if not columns.columns(workspace.table)[name].kind:
-        return
-    after = making.protected(workspace, identity, name)
-    if isinstance(after, str):
-        st.caption(f"{escape_markdown(name)} cannot be protected too. {sentence(after)}")
-    elif after is not None:
-        act = partial(columns.decide, workspace.table, name, role="quasi_identifiers")
-        label = f"Protect {escape_markdown(name)} too: {_price(after.measured.information_loss, loss)}"
-        st.button(label, on_click=act, key=f"protect_{name}")
-
-
-def _leave_out(workspace: Workspace, name: str, loss: float, identity: Hashable) -> None:
-    """Offer to leave out the outliers of a column as missing values, once the loss without them is computed."""
-    table = workspace.table
-    numbers = columns.numbers_of(table, name) if columns.columns(table)[name].gaps == "drop" else None
-    outliers = None if numbers is None else without_outliers(numbers)
-    after = None if outliers is None else making.without(workspace, identity, name, outliers.recoding)
-    if isinstance(after, str):
-        st.caption(f"The outliers of {escape_markdown(name)} cannot be left out. {sentence(after)}")
-    elif outliers is not None and after is not None:
-        these = "this record" if outliers.effect == "1 record" else f"these {outliers.effect}"
-        remain, then = count(after.n_records, "record"), percent(after.measured.information_loss)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            what = partial(columns.recode, name, outliers.recoding)
-            st.button(f"Leave out {these}", key=f"leave_out_{name}", on_click=what)
-            says = f"{remain} remain, and the loss, against their own spread, is {then} instead of {percent(loss)}"
-            st.caption(f"{escape_markdown(name)} {outliers.words}: {says}.", width="content")
+def _dropped(table: Table, names: Sequence[Hashable]) -> Iterator[tuple[str, FloatArray]]:
+    """Yield the numbers of each of the first columns whose missing values are left out."""
+    for name in map(str, names[:_FEW_COLUMNS]):
+        numbers = columns.numbers_of(table, name)
+        if numbers is not None and columns.columns(table)[name].gaps == "drop":
+            yield name, numbers
 
 
 def _suggest_fixes(workspace: Workspace, identity: Hashable) -> None:
@@ -278,7 +244,7 @@ def _suggest_fixes(workspace: Workspace, identity: Hashable) -> None:
     if not tried:
         return
     now, *others = tried
-    better = [each for each in others if each.loss < each.unchanged and _is_possible(workspace, each.change)]
+    better = [each for each in others if each.loss < each.unchanged]
     better = sorted(better, key=lambda remedy: remedy.loss - remedy.unchanged)[:_MOST_REMEDIES]
     # The remark on a sample holds for all sentences.
     of_all = " (lower on all records)" if ", tried on " in now.sentence else ""
@@ -292,13 +258,6 @@ def _suggest_fixes(workspace: Workspace, identity: Hashable) -> None:
             st.button(label, key=f"help_{change.words}", on_click=partial(_apply, workspace, change))
             effect = remedy.sentence.partition(", tried on ")[0].removeprefix(change.words)
             st.caption(f"{escape_markdown(effect)}; {percent(remedy.total)} in all", width="content")
-
-
-def _is_possible(workspace: Workspace, change: Change | None) -> bool:
-    """Whether a change is possible: in parts, numbers stay numbers."""
-    all_columns = columns.columns(workspace.table)
-    whole = workspace.table.whole is not None
-    return change is not None and not (whole and change.recoding and all_columns[str(change.column)].is_number)
 
 
 def _apply(workspace: Workspace, change: Change) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from microagg import Release
 from microagg.release import Finding, Report, guarantees
 from pages.release import before_after, checks, making, report
-from pages.shared import certificate, columns, limits, methods, recodings, released, searched, shell, state, tables
+from pages.shared import certificate, columns, limits, methods, recodings, released, searched, shell, state
 from pages.shared.text import describe_gap, escape_markdown, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
@@ -19,14 +19,11 @@ _STATISTICS = {"mean": "Mean", "median": "Median", "ancestor": "Range or common 
 
 def body() -> None:
     workspace = chosen_workspace()
-    is_sample = workspace.table.whole is not None
-    tables.say_sample(workspace.table)
     card, below = st.container(), st.container()
     with st.expander("Options: values of a group, guarantees beyond k, earlier release", key="release_options"):
         _values(workspace)
         _beyond_k(workspace)
-        if not is_sample:
-            report.choose_earlier(workspace)
+        report.choose_earlier(workspace)
     with card:
         identity = released.identity(workspace)
         release = released.release_of(workspace, identity)
@@ -48,30 +45,26 @@ def body() -> None:
             _verdict(workspace, release, findings, counted, verdict, identity)
         with right:
             ready = not checks.problems(findings, identity)
-            if is_sample:
-                making.show_whole(workspace, identity, ready=ready)
-            else:
-                with st.container(horizontal=True, key="files"):
-                    making.show(workspace, accepted, data, ready=ready)
-                    report.offer(workspace, contents)
-                    making.recipe_button(workspace, accepted.recipe)
-                if data:
-                    making.say_renamed(accepted)
+            with st.container(horizontal=True, key="files"):
+                making.show(workspace, accepted, data, ready=ready)
+                report.offer(workspace, contents)
+                making.recipe_button(workspace, accepted.recipe)
+            if data:
+                making.say_renamed(accepted)
     with below:
-        checks.show(workspace, findings, release.report.measured.information_loss, identity)
+        checks.show(workspace, findings, identity)
     report.show(workspace, release, identity)
     if measured is None and released.measured(release, identity):
         st.rerun()  # the verdict and the report have what was measured
     before_after.show(workspace, release, identity, measured)
-    if not is_sample:
-        st.header("Further files", anchor=False)
-        report.offer_further(workspace, contents)
-        making.say_report(accepted.report.summary())
-        making.program(workspace, accepted)
-        if measured:
-            report.compare(workspace)
-            if contents is None and report.is_compared(workspace):
-                st.rerun()
+    st.header("Further files", anchor=False)
+    report.offer_further(workspace, contents)
+    making.say_report(accepted.report.summary())
+    making.program(workspace, accepted)
+    if measured:
+        report.compare(workspace)
+        if contents is None and report.is_compared(workspace):
+            st.rerun()
 
 
 # --- the verdict --------------------------------------------------------------------------------------------------------

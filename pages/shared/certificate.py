@@ -103,18 +103,20 @@ def stored_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return the best lower bound so far for each of ``ks``, ascending."""
-    certificates = searched.certificates(workspace).values() if workspace.is_whole else ()
+    certificates = searched.certificates(workspace).values() if not workspace.is_sample else ()
     return raise_bounds(soon(workspace, ks), [certificate.bound for certificate in certificates])
 
 
 def soon(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return the lower bounds for ``ks`` without those of searches, and start to complete them."""
-    return raise_bounds(_neighbor_bounds(workspace, ks), stored_floors(workspace, ks) if workspace.is_whole else [])
+    return raise_bounds(
+        _neighbor_bounds(workspace, ks), stored_floors(workspace, ks) if not workspace.is_sample else []
+    )
 
 
 def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return the lower bounds of searches, at single values of k, that are above those of :func:`soon`."""
-    if not workspace.is_whole:
+    if workspace.is_sample:
         return []
     before = {bound.k: bound.sse for bound in soon(workspace, ks)}
     bounds = [certificate.bound for certificate in searched.certificates(workspace).values()]
@@ -145,7 +147,7 @@ def _neighbor_bounds(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 
     If the bounds of all ``ks`` are stored, return these instead.
     """
-    if not workspace.is_whole:
+    if workspace.is_sample:
         return [Bound(k, 0.0, 0.0, 0.0) for k in ks]
     stored = stored_floors(workspace, ks)
     if len(stored) == len(ks):

@@ -21,14 +21,17 @@ _ASSETS = Path(__file__).parent / "assets"
 _MIMES = {".csv": "text/csv", ".html": "text/html", ".json": "application/json", ".txt": "text/plain"}
 _FURTHER = ("text", "z", "values")  # of a trace, besides x and y
 
-#: A function of JavaScript that makes a figure fit for print, for a module that saves figures.
-PAPER = (_ASSETS / "paper.js").read_text(encoding="utf-8")
+_CSS = """
+.export { display: flex; gap: var(--gap-2); }
+.export button {
+  flex: 1; min-height: 2.5rem; font: inherit; color: var(--st-text-color); background: var(--st-background-color);
+  border: 1px solid var(--st-border-color); border-radius: var(--st-base-radius); cursor: pointer;
+}
+.export button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
+"""
 
 _picture = st.components.v2.component(
-    "export",
-    html='<div class="export"></div>',
-    css=(_ASSETS / "export.css").read_text(encoding="utf-8"),
-    js=f"{PAPER}\n{(_ASSETS / 'export.js').read_text(encoding='utf-8')}",
+    "export", html='<div class="export"></div>', css=_CSS, js=(_ASSETS / "export.js").read_text(encoding="utf-8")
 )
 
 _ROW, _AROUND = 21, 95  # pixels: a row of a matrix, and the space around all rows

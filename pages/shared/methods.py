@@ -80,7 +80,7 @@ def chosen(workspace: Workspace, *, now: bool = False) -> str:
     name = choices.method
     if name in able or name == state.FOUND:
         return name
-    if choices.data == state.UPLOAD and workspace.is_whole and searched.is_there(workspace, choices.k, now=now):
+    if choices.data == state.UPLOAD and not workspace.is_sample and searched.is_there(workspace, choices.k, now=now):
         return state.FOUND
     best = "mdav-star" if workspace.is_numeric else _QUICK if workspace.is_wide else "k-member"
     return best if best in able else able[0]

@@ -115,9 +115,9 @@ def with_earlier(
 
 
 def _held(workspace: Workspace) -> tuple[str, bytes] | None:
-    """Return name and content of the earlier release; None without one, and of a large file."""
+    """Return name and content of the earlier release; None without one."""
     held: tuple[str, bytes] | None = st.session_state.get(EARLIER, {}).get(workspace.table.identity)
-    return held if workspace.table.whole is None else None
+    return held
 
 
 # --- risk and loss ------------------------------------------------------------------------------------------------------

@@ -54,6 +54,11 @@ _NEXT = "next_page"
 
 _tab = st.components.v2.component("tab", js=(_ASSETS / "tab.js").read_text(encoding="utf-8"), isolate_styles=False)
 
+# The menu Learn, which is closed, is marked as the page that one is on.
+_LEARN = """<style>
+[data-testid="stTopNavSection"] { font-weight: 600; box-shadow: inset 0 -2px light-dark(#0072b2, #56b4e9); }
+</style>"""
+
 # The seconds between two collections of garbage, and the time of the last one.
 _COLLECTS_EVERY = 15.0
 _collected = [time.monotonic()]
@@ -89,7 +94,7 @@ def navigation() -> StreamlitPage:
     sections[""] += [st.Page(lambda: None, title=alias, url_path=alias, visibility="hidden") for alias in _ALIASES]
     page = st.navigation(sections, position="top")
     if name_of(page) in SECTIONS["Learn"]:
-        st.html(_ASSETS / "learn.css")  # a closed menu does not show which of its pages one is on
+        st.html(_LEARN)
     return page
 
 
@@ -239,7 +244,7 @@ def _choices() -> None:
 def _method(workspace: Workspace) -> None:
     name = methods.chosen(workspace)
     able = methods.fitting(workspace)
-    is_there = workspace.is_whole and searched.is_there(workspace, state.current().k)
+    is_there = not workspace.is_sample and searched.is_there(workspace, state.current().k)
     options = [state.FOUND, *able] if name == state.FOUND or is_there else able
     key = "w_method_chosen"
     state.bound(st.selectbox, "Method", "method", key=key, selected=name, options=options, format_func=methods.title)

@@ -1,18 +1,15 @@
-"""Small figures: a few records on a line or a plane with their groups, and a duel of two methods."""
+"""Small figures: a few records on a plane with their groups, and a duel of two methods."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from microagg.studies import landscape
-from microagg.studies.experiment import Result
 from pages.shared import theme
 from pages.shared.figures import add_line, finish
-from pages.shared.text import escape_html, number, percent
+from pages.shared.text import escape_html
 
 
 def persons(before: pd.DataFrame, after: pd.DataFrame, groups: np.ndarray, x: str, y: str) -> go.Figure:
@@ -63,45 +60,6 @@ def groups_on_plane(points: np.ndarray, labels: np.ndarray) -> go.Figure:
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False, scaleanchor="x")
     return finish(figure, 380)
-
-
-def number_line(values: np.ndarray, results: Sequence[Result]) -> go.Figure:
-    """Draw the records ``values``, shape (n, 1), on a line, once for each of ``results``."""
-    figure = go.Figure()
-    values, rows = values[:, 0], len(results)
-    for i, result in enumerate(results):
-        labels = result.partition.labels
-        level = rows - 1 - i
-        swatch = f'<span style="color:{theme.style(result.method.key).color}">■</span>'
-        text = f"{swatch} <b>{result.method.label}: SSE {number(result.sse)}, IL {percent(result.information_loss)}</b>"
-        look = {"xref": "paper", "x": 0, "xanchor": "left", "y": level + 0.42, "showarrow": False}
-        figure.add_annotation(text=text, font={"size": 14}, **look)
-        for group in range(labels.max() + 1):
-            color = theme.group_color(group)
-            members = values[labels == group]
-            center = float(members.mean())
-            sse = float(np.square(members - center).sum())
-            text = f"{{{', '.join(f'{value:g}' for value in members)}}}"
-            says = f"group {text}<br>centroid {number(center)}, SSE {number(sse)}"
-            line = {"color": color, "width": 20}
-            add_line(figure, [members.min(), members.max()], [level, level], None, line, opacity=0.3, showlegend=False)
-            marker = {"color": color, "size": 11, "line": {"width": 1, "color": "rgba(255,255,255,0.7)"}}
-            hover = f"<b>%{{x}}</b><br>{says}<extra></extra>"
-            look = {"mode": "markers", "marker": marker, "name": "record", "showlegend": i == 0 and group == 0}
-            figure.add_scatter(x=members, y=np.full(len(members), level), hovertemplate=hover, **look)
-            figure.add_scatter(
-                x=[center],
-                y=[level - 0.2],
-                mode="markers",
-                marker={"symbol": "triangle-up", "color": color, "size": 11},
-                hovertemplate=f"{says}<extra></extra>",
-                name="its group's centroid",
-                showlegend=i == 0 and group == 0,
-            )
-    span = float(np.ptp(values)) or 1.0
-    figure.update_xaxes(title="value of the record", range=[values.min() - 0.04 * span, values.max() + 0.04 * span])
-    figure.update_yaxes(visible=False, range=[-0.45, rows - 0.35])
-    return finish(figure, 90 + 115 * rows)
 
 
 def _group(

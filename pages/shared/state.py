@@ -26,7 +26,7 @@ from microagg.studies.experiment import Method
 from microagg.studies.pareto import RISKS
 from pages.shared.entries import argument, option_of_column, recoding
 
-UPLOAD, LARGE = "upload", "large"
+UPLOAD = "upload"
 _LONGEST = 6_000  # characters of an address about the file: servers and proxies refuse addresses of some 8,000
 _OF_FILE = ("reading", "columns", "recode", "agreed", "entered", "overridden")  # which may be too long for an address
 _OPTIONS = {option.name: option for option in OPTIONS}
@@ -44,7 +44,7 @@ _EARLIER = {
     ("activity", "exercise"): {"activity": "ask"},
 }
 FILE = "MICROAGG_FILE"  # the environment variable that names a file to begin with
-AS_USUAL = -1  # records compared by default: all, or a sample of a large file
+AS_USUAL = -1  # records compared by default: all, or a sample where there are categories and many
 
 
 def default_data() -> str:
@@ -141,7 +141,6 @@ class ClustersChoices:
     x: str = ""  # the attributes of a plane of two attributes; empty: the first ones
     y: str = ""
     axes: str = _one_of(("suited", "linear"), "suited")  # skewed attributes on a log or asinh scale, or none
-    colors: str = _one_of(("", "loss", "group"))  # what colors of records stand for; empty: groups if they are few
     frame: str = _one_of(("all", "center"), "all")  # which part of the plane is drawn
     demo: bool = False  # whether the curves of both methods stand above the pictures, for a talk
 
@@ -197,8 +196,7 @@ class Choices:
     use these keys.
     """
 
-    data: str = _one_of((*datasets.NAMES, UPLOAD, LARGE), default_data)
-    file: str = ""  # the large file on this machine, by its name in its folder
+    data: str = _one_of((*datasets.NAMES, UPLOAD), default_data)
     seed: int = 0
     reading: tuple[str, ...] = _field((), argument)  # how an uploaded file is read where that is not usual, NAME=JSON
     digest: str = ""  # of that file

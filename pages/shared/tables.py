@@ -1,7 +1,4 @@
-"""The data set in use as a table: a benchmark, an uploaded file, or a sample of a large file on this machine.
-
-Large files stand in one folder that the server's owner names: a page must not read or write just anywhere.
-"""
+"""The data set in use as a table: a benchmark, or an uploaded file."""
 
 from __future__ import annotations
 
@@ -24,30 +21,15 @@ from microagg.tables import (
     Line,
     Offer,
     Reading,
-    digest_bytes,
-    notice_lines,
-    parquet_files,
-    sample_parquet,
 )
 from microagg.tables.original import alike
 from pages.shared import state
-from pages.shared.text import count, sentence
-
-FOLDER = "MICROAGG_FILES_DIR"  # the environment variable that names the folder
-SAMPLE = 20_000  # records drawn from a large file
-_MOST = 500
 
 _UPLOAD, _REFUSAL = "uploaded_table", "refused_file"
 
 PICKABLE = tuple(datasets.NAMES)
 
 SYNTHETIC = tuple(name for name in PICKABLE if datasets.describe(name).kind == "synthetic")
-
-
-@dataclass(frozen=True)
-class Whole:
-    path: Path
-    n_records: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +43,6 @@ class Table:
     identity: str  # unique in this session
     origin: dict[str, Any]  # arguments of :meth:`microagg.Release.script`
     schema: Schema | None = None  # that the data set declares; None for an uploaded file
-    whole: Whole | None = None  # the large file of which it is a sample
-    notes: tuple[str, ...] = ()  # on the reading of a large file, for Markdown
     read: Reading | None = None  # of an uploaded file
     before: Table | None = None  # the table before recoding; None if nothing is recoded
     recoding: Mapping[str, Any] = field(default_factory=dict)  # arguments of microaggregate
@@ -91,65 +71,6 @@ class Table:
     def original(self) -> Table:
         """The data set before recoding."""
         return self.before or self
-
-
-def folder() -> Path | None:
-    """Return the folder of large files, or None without an existing one."""
-    named = os.environ.get(FOLDER)
-    return Path(named) if named and Path(named).is_dir() else None
-
-
-def names() -> list[str]:
-    """Return the names of large files: Parquet files in the folder, and folders of them."""
-    large_files = folder()
-    entries = (
-        [] if large_files is None else [entry for entry in sorted(large_files.iterdir()) if entry.name[0] not in "._"]
-    )
-    has_table = {
-        entry.name: entry.suffix.lower() == ".parquet" if entry.is_file() else any(entry.glob("*.parquet"))
-        for entry in entries
-    }
-    return [name for name, has in has_table.items() if has][:_MOST]
-
-
-def table() -> Table:
-    """Return a sample of the chosen large file."""
-    name, large_files = state.current().file, folder()
-    if large_files is None:
-        raise DataError(f"large files are offered where the server was started with {FOLDER}: the page Data says how.")
-    # A name from an address could lead out of the folder.
-    if name not in names():
-        problem = f"{name!r} is not among the large files of this machine" if name else "no large file is chosen yet"
-        raise DataError(f"{problem}: choose one on the page Data.")
-    path = large_files / name
-    versions = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in parquet_files(path)]
-    return _sampled(digest_bytes(repr(versions).encode("utf-8", "surrogateescape")), path)
-
-
-@st.cache_resource(scope="session", max_entries=2, show_spinner="Drawing records from the file …")
-def _sampled(identity: str, _path: Path) -> Table:
-    drawn = sample_parquet(_path, SAMPLE)
-    frame = drawn.frame.set_axis([str(column) for column in drawn.frame.columns], axis=1)
-    text = f"{count(drawn.n_records, 'record')}, of which {len(frame):,} were drawn at random to decide on."
-    notes = tuple(sentence(line) for line in notice_lines(drawn.notices))
-    whole, origin = Whole(_path, drawn.n_records), {"file": _path.name}
-    return Table(_path.name, frame, text, "", identity, origin, whole=whole, notes=notes)
-
-
-@st.cache_resource(scope="session", max_entries=1, show_spinner="Reading all records …")
-def entire(identity: str, _of: Table, _whole: Whole) -> Table:
-    """Return all records of the large file ``_whole``, of which ``_of`` is a sample."""
-    n = _whole.n_records
-    frame = sample_parquet(_whole.path, n, parts=n).frame
-    return replace(_of, frame=frame.set_axis(_of.frame.columns, axis=1), identity=f"{identity} entire", whole=None)
-
-
-def say_sample(of: Table) -> None:
-    if of.whole is not None and len(of.frame) < of.whole.n_records:
-        st.caption(
-            f"**A sample: {len(of.frame):,} of {of.whole.n_records:,} records**, drawn at random. On all of them losses are "
-            "lower, as there are nearer neighbors."
-        )
 
 
 @dataclass(frozen=True)
@@ -234,15 +155,12 @@ def _content(path: str, changed: int, size: int) -> bytes:
 
 
 def title(name: str) -> str:
-    titles = {state.UPLOAD: "Your own file", state.LARGE: "A large file on this machine"}
-    return titles.get(name) or datasets.describe(name).title
+    return "Your own file" if name == state.UPLOAD else datasets.describe(name).title
 
 
 def chosen_title() -> str:
     upload = uploaded()
     choices = state.current()
-    if choices.data == state.LARGE and choices.file:
-        return choices.file
     return upload.name if choices.data == state.UPLOAD and upload else title(choices.data)
 
 
@@ -264,8 +182,6 @@ def chosen_table() -> Table:
         origin = {"file": upload.name, "reading": upload.reading}
         text = "A file you uploaded."
         return Table(upload.name, upload.read.frame, text, "", upload.digest, origin, read=upload.read)
-    if choices.data == state.LARGE:
-        return table()
     return _loaded_table(choices.data, choices.seed if choices.data in SYNTHETIC else None)
 
 

@@ -19,11 +19,9 @@ from microagg.studies import landscape
 from microagg.studies.experiment import Result
 from microagg.studies.sweeps import Exposed
 from microagg.tables import digest_bytes
-from pages.shared import columns, state, tables
+from pages.shared import columns, state
 from pages.shared.tables import Table
 from pages.shared.text import named
-
-_MOST_VALUES = 2_000_000  # quasi-identifying values for which the quickest methods take seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,21 +32,13 @@ class Workspace(Compared):
     requested: tuple[tuple[str, str, float], ...]  # guarantees beyond k, see microagg.release.guarantees.requested
 
     @property
-    def n_file(self) -> int:
-        """The records that will be released: for a large file all that it has."""
-        return self.n_complete if self.table.whole is None else max(self.table.whole.n_records, self.n_complete)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all records are compared: only then is their lower bound one of the file."""
-        return self.n == self.n_file
-
-    @property
     def estimated(self) -> str:
         """What stands before a sentence on losses of a sample, or an empty text if all records are compared."""
-        if self.is_whole:
+        if not self.is_sample:
             return ""
-        return f"Estimate from a sample of {self.n:,} of {self.n_file:,} records, on all of which losses are lower: "
+        return (
+            f"Estimate from a sample of {self.n:,} of {self.n_complete:,} records, on all of which losses are lower: "
+        )
 
     @cached_property
     def benchmark(self) -> tuple[str, int] | None:
@@ -100,27 +90,9 @@ def chosen_workspace() -> Workspace:
         if missing := columns.uncovered(table, name):
             what = "order" if columns.columns(table)[name].kind == "ordinal" else "taxonomy"
             raise DataError(f"the {what} of {name!r} lacks {named(missing)}: add what is missing on the page Data.")
-    return _decided(table, arguments, choices.compare.sample)
-
-
-def all_records(of: Workspace) -> Workspace | None:
-    """Return all records of the file whose sample is ``of``, or None without a sample or with slow methods."""
-    if of.is_whole or not of.is_numeric or of.n_file * of.d > _MOST_VALUES:
-        return None
-    table, whole = of.table, of.table.whole
-    original = table.original
-    entire = (
-        table
-        if whole is None
-        else columns.recoded_as(tables.entire(original.identity, original, whole), table.recoding)
-    )
-    return _decided(entire, columns.arguments(table), 0)
-
-
-def _decided(table: Table, arguments: dict[str, Any], sample: int) -> Workspace:
-    choices = state.current()
     decided = digest_bytes(repr(sorted(arguments.items())).encode("utf-8", "replace"))
-    seed, requested = choices.compare.sample_seed, tuple(requested_guarantees(**columns.guarantees(table)))
+    sample, seed = choices.compare.sample, choices.compare.sample_seed
+    requested = tuple(requested_guarantees(**columns.guarantees(table)))
     return _workspace(table.identity, decided, choices.scale, sample, seed, requested, table, arguments)
 
 

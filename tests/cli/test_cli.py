@@ -431,21 +431,19 @@ def test_steps_are_those_of_the_package(tmp_path, monkeypatch):
     assert "<!doctype html>" in (tmp_path / "toy.html").read_text()
 
 
-def test_the_dashboard_begins_with_a_file_or_offers_a_folder(people, monkeypatch):
+def test_the_dashboard_begins_with_a_file(people, monkeypatch):
     asked = []
     monkeypatch.setattr(listing.subprocess, "call", lambda words, env: asked.append((words, env)) or 0)
     monkeypatch.delenv("MICROAGG_FILE", raising=False)
     call("dashboard")
     call("dashboard", "people.csv", "--port", "8555", "--no-browser")
-    call("dashboard", ".")
     assert [words[5:] for words, _ in asked] == [
         [str(ROOT / "app.py"), "--server.headless", "false"],
         [str(ROOT / "app.py"), "--server.headless", "true", "--server.port", "8555"],
-        [str(ROOT / "app.py"), "--server.headless", "false"],
     ]
     here = Path.cwd().resolve()
-    assert [env.get("MICROAGG_FILE") for _, env in asked] == [None, str(here / "people.csv"), None]
-    assert asked[2][1]["MICROAGG_FILES_DIR"] == str(here)
+    assert [env.get("MICROAGG_FILE") for _, env in asked] == [None, str(here / "people.csv")]
+    assert "no file '.'" in refused("dashboard", ".")
     monkeypatch.setattr(listing.importlib.util, "find_spec", lambda name: None)
     assert 'needs streamlit and plotly: pip install "microagg[dashboard]"' in refused("dashboard")
 

@@ -53,12 +53,12 @@ def playwright_api():
 
 
 @contextmanager
-def silent_server(folder, workers=False, **how):
-    """Yield a server, and see to it that it has spoken to nobody but its workers and has had no error when it ends."""
+def silent_server(folder, **how):
+    """Yield a server, and see to it that it has spoken to nobody and has had no error when it ends."""
     running = Server(folder, **how).wait()
     yield running
     running.stop()
-    assert [line for line in running.spoken_to() if not (workers and "127.0.0.1" in line)] == []
+    assert running.spoken_to() == []
     log = running.log.read_text()
     assert "Traceback" not in log, log
 

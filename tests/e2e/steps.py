@@ -145,8 +145,8 @@ def wait_for_verdict(page, records):
 
 
 def figure_of_clusters(page):
-    """Return the figure of the page Clusters once it is drawn; its attributes say what stands out in it."""
-    figure = page.locator(".mg-clusters[data-scene]")
+    """Wait until the planes of the page Clusters are drawn, and return the first."""
+    figure = page.locator(".st-key-plane_0 .scatterlayer .point").first
     figure.wait_for()
     return figure
 

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.conftest import load_benchmark
 from tests.e2e.steps import (
     accept,
     click_point,
@@ -133,51 +132,6 @@ def test_a_file_goes_out_as_it_was(page, server):
     assert all(re.fullmatch(r'\d\d;\d\d,\d;\d\d\.\d\d\.2019;".*"', record) for record in records)
     told = [line.partition(';"')[2] for line in lines[1:]]
     assert [record.partition(';"')[2] for record in records] == told
-
-
-@pytest.mark.timeout(420)
-def test_census_from_the_data_to_a_workbook(page, server):
-    census = load_benchmark("census")
-    steward = Steward(page, NARROW)
-    page.goto(f"{server.url}/data?data=census&ks=3,5,10")
-    page.get_by_text("1,080 records").first.wait_for()
-    steward.go_on("Choose k", "Choose k")
-    wait_for_answer(page)
-    steward.choose(line=0, place=2)
-    wait_for_address(page, "k=10")
-    steward.go_on("Release", "Release")
-    wait_for_verdict(page, "1,080")
-    steward.click(page.get_by_role("combobox", name="Format"))
-    steward.click(page.get_by_role("option", name="Excel"))
-    wait_for_address(page, "format=.xlsx")
-    wait_until_idle(page)
-    download = steward.download("Download Excel")
-    table = pd.read_excel(download.path())
-    assert len(table) == len(census.frame)
-    assert table.groupby(list(census.quasi_identifiers)).size().min() >= 10
-    # Incomes are whole in the file, so their means are released whole.
-    assert all(pd.api.types.is_integer_dtype(table[name]) for name in census.quasi_identifiers)
-    assert steward.clicks <= MOST_CLICKS
-
-
-@pytest.mark.timeout(420)
-def test_adult_from_the_data_to_download(page, server):
-    adult = load_benchmark("adult")
-    steward = Steward(page, WIDE)
-    page.goto(f"{server.url}/data?data=adult&ks=100&methods=k-member")
-    wait_until_idle(page)
-    steward.go_on("Choose k", "Choose k")
-    wait_for_answer(page)
-    steward.choose(line=0, place=0)
-    wait_for_address(page, "k=100")
-    steward.go_on("Release", "Release")
-    wait_for_verdict(page, "30,162")
-    download = steward.download("Download CSV")
-    table, smallest = smallest_class(download.path(), list(adult.quasi_identifiers))
-    assert len(table) == 30_162
-    assert smallest >= 100
-    assert not {"education-num", "fnlwgt"} & set(table)
-    assert steward.clicks <= MOST_CLICKS
 
 
 LABELS = {"hours": "hours worked, 1975", "age": "woman's age in yrs", "mtr": "fed. marg. tax rte facing woman"}

@@ -38,7 +38,7 @@ def upload(page, content):
 def read_otherwise(page):
     """Have the file read with decimal commas, and with its code for what is missing."""
     page.get_by_role("button", name="The decimal mark is a comma").click()
-    page.get_by_text("Read with your settings: decimal mark").wait_for()
+    page.get_by_text("Read with your settings: decimal:").wait_for()
     wait_until_idle(page)
     page.get_by_text("How the file is read", exact=True).click()
     page.wait_for_timeout(1500)  # what is written while it opens is lost
@@ -85,7 +85,7 @@ def test_a_file_that_is_uploaded_again_is_read_and_decided_as_it_was(page, serve
     page.goto(link)
     page.get_by_text("This session has no file").wait_for()
     upload(page, rents())
-    page.get_by_text("Read with your settings: decimal mark").wait_for()
+    page.get_by_text("Read with your settings: decimal:").wait_for()
     page.get_by_text("Every column is decided").wait_for()
     assert roles(page) == ROLES
     assert page.get_by_text("made for other values").count() == 0

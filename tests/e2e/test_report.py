@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from tests.conftest import load_benchmark
@@ -12,13 +10,11 @@ from tests.e2e.steps import wait_for_address, wait_until_idle
 pytestmark = pytest.mark.e2e
 
 
-def test_a_remedy_is_taken_at_its_price_and_the_report_is_downloaded_and_opens_offline(page, server, browser, tmp_path):
+def test_a_remedy_is_taken_and_the_report_is_downloaded_and_opens_offline(page, server, browser, tmp_path):
     load_benchmark("wine")
     page.goto(f"{server.url}/release?data=wine&k=5")
     page.get_by_text("Warnings (").click()
-    remedy = page.get_by_role(
-        "button", name=re.compile("Have at least 2 values in each class: loss .* instead of .* %")
-    )
+    remedy = page.get_by_role("button", name="Have at least 2 values in each class")
     remedy.click()
     wait_for_address(page, "diversity=target")
     remedy.wait_for(state="detached")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.e2e.steps import accept, open_column, place_of, visit, wait_for_address, wait_for_verdict, wait_until_idle
+from tests.e2e.steps import accept, open_column, place_of, visit, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.e2e
 
@@ -81,33 +81,3 @@ def test_merging_spellings(page, server):
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("Spelling variants in sex").first.wait_for()
     assert "recode" not in page.url
-
-
-def test_dates_are_read_with_the_month_first_and_outliers_left_out_by_a_click_each(page, server, tmp_path):
-    born = [f"{1 + i % 9:02}/{1 + i % 8:02}/{1950 + i % 7}" for i in range(200)]
-    pay = [*(1000 + 10 * (i % 97) for i in range(199)), 99_000]
-    table = pd.DataFrame({"born": born, "pay": pay, "diagnosis": ["flu", "cold", "gout", "none"] * 50})
-    page.goto(f"{server.url}/data?data=upload&k=4&ks=4&methods=mdav&method=mdav")
-    file = {"name": "born.csv", "mimeType": "text/csv", "buffer": table.to_csv(index=False).encode()}
-    page.set_input_files("input[type=file]", file)
-    open_column(page, "born")
-    page.get_by_text("'02/02/1951' is 1951-02-02 and '03/03/1952' is 1952-03-03").first.wait_for()
-    page.get_by_role("button", name="Read as dates, month first").click()
-    wait_for_address(page, "day+m%2Fd")
-    accept(page)
-    visit(page, "Release")
-    page.get_by_text("Warnings (").click()
-    page.get_by_role("button", name="Leave out this record").click()
-    wait_for_verdict(page, "199")
-    wait_until_idle(page)
-    button = page.get_by_role("button", name="Download CSV")
-    while button.count() > 1:  # the one of before goes once all is drawn
-        page.wait_for_timeout(200)
-    with page.expect_download() as waiting:
-        button.click()
-    waiting.value.save_as(tmp_path / "out.csv")
-    released = pd.read_csv(tmp_path / "out.csv")
-    assert (len(released), released["pay"].max() < 2000) == (199, True)
-    months = released["born"].str[:2].astype(int)
-    assert months.between(1, 12).all()
-    assert released["born"].str[3:5].astype(int).max() > 12  # days of means, behind the month

@@ -98,15 +98,10 @@ def lines(app, place=0):
     return {name: decode(trace["y"]) for name, trace in traces(app, place).items() if "y" in trace}
 
 
-def scene(app, name="clusters"):
+def scene(app, name):
     """Return what a component of a page gives the browser to draw."""
     [component] = [part for part in app.get("bidi_component") if part.proto.component_name == f"microagg_{name}"]
     return json.loads(component.proto.json)
-
-
-def unpacked(packed):
-    """Return the numbers of a scene's array."""
-    return np.frombuffer(base64.b64decode(packed["bytes"]), dtype=f"<{packed['kind']}")
 
 
 def words(app):

@@ -12,8 +12,7 @@ import pytest
 import streamlit as st
 
 from microagg.release import source as sources
-from pages.shared import columns
-from tests.pages.helpers import accept, choose, look_at, metrics, open_survey, plain, table_of_columns, upload, visit
+from tests.pages.helpers import accept, choose, metrics, open_survey, plain, table_of_columns, upload, visit
 
 N = 30
 RNG = np.random.default_rng(0)
@@ -89,17 +88,6 @@ def test_the_beginning_of_a_wide_file_is_shown_and_said_to_be():
         assert f"the {most} of 450 quasi-identifiers" in plain(app)
 
 
-def test_not_every_column_of_a_wide_file_is_looked_up_by_itself(monkeypatch):
-    frame = pd.DataFrame(RNG.random((40, 450)).round(3), columns=[f"question {j}" for j in range(450)])
-    app = upload("wide.csv", frame.assign(town=list("abcd") * 10).to_csv(index=False).encode())
-    asked = []
-    lookup = columns.columns
-    monkeypatch.setattr(columns, "columns", lambda table: asked.append(table) or lookup(table))
-    app.run()
-    assert plain(app).count("question 44") == 0
-    assert 0 < len(asked) < 100
-
-
 def test_of_a_wide_file_with_categories_the_quick_method_is_chosen_and_a_sample_compared(monkeypatch):
     says = "The default for so many columns: it is quick"
     app = open_survey("clusters")
@@ -121,15 +109,3 @@ def test_long_texts_are_cut():
     app = upload("texts.csv", csv(a=[chr(97 + i % 5) * 100_000 for i in range(N)]))
     shown = app.dataframe[-1].value["a"]
     assert shown.str.len().max() == 200
-
-
-def test_text_that_says_numbers_is_described_as_numbers_and_gaps_as_nothing():
-    numbers = [" 3.5 ", "n/a", *(str(i) for i in range(N - 2))]
-    app = upload("numbers.csv", csv(a=numbers, c=["red", "blue"] * (N // 2)))
-    [shown] = [table for table in app.dataframe if "distribution" in table.value]
-    rows = shown.value.set_index("column")
-    assert sum(rows.loc["a", "distribution"]) == N - 1
-    assert list(rows.loc["c", "distribution"]) == [N // 2, N // 2]
-    assert shown.proto.placeholder == ""
-    assert f"least 0, mean {np.mean([3.5, *range(N - 2)]):.4g}, greatest {N - 3}" in plain(look_at(app, "a"))
-    assert "least" not in plain(look_at(app, "c"))

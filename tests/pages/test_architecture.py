@@ -93,17 +93,3 @@ def test_pages_are_thin():
     for path in SCRIPTS:
         *_, last = ast.parse(path.read_text(encoding="utf-8")).body
         assert ast.unparse(last) == "shell.show(body)", names(path)
-
-
-def test_what_draws_is_written_once():
-    """Scripts are joined to modules with what draws, picture.js, so none has a name of that one again."""
-    player = ROOT / "microagg" / "explain" / "player"
-    drawing, *scripts = (player / "picture.js", player / "player.js", *PAGES.glob("*/*.js"))
-    names = re.compile(r"^(?:function|class|const) (\w+)", re.MULTILINE)
-    shared = set(names.findall(drawing.read_text(encoding="utf-8")))
-    assert {"Picture", "hull", "svg", "html", "ticks"} <= shared
-    assert len(scripts) >= 2
-    for path in scripts:
-        text = path.read_text(encoding="utf-8")
-        assert not shared & set(names.findall(text)), path.name
-        assert "createElementNS" not in text, path.name

@@ -8,7 +8,6 @@ import plotly.graph_objects as go
 import pytest
 
 from microagg.algorithms.method import VARIANTS
-from microagg.columns.taxonomy import Taxonomy
 from microagg.optimum.bounds import Bound
 from microagg.optimum.certificate import Certificate
 from pages.choose_k import search
@@ -142,15 +141,6 @@ def test_values_of_k_far_apart_have_a_logarithmic_axis_and_the_acceptable_loss_d
         [numbers] = of_kind(figure, "numbers")
         assert (figure.layout.xaxis.type, list(numbers.x)) == (kind, ks)
         assert figure.layout.yaxis.range[1] == pytest.approx(3 * 1.06)
-
-
-def test_a_large_taxonomy_is_drawn_down_to_a_level():
-    tree = Taxonomy.from_nested(
-        {"*": {f"a{i}": {f"b{i}.{j}": [f"c{i}.{j}.{h}" for h in range(9)] for j in range(9)} for i in range(9)}}
-    )
-    figure, depth = attributes.taxonomy(tree, {})
-    assert depth == 2
-    assert len(figure.data[0].labels) == 1 + 9 + 81
 
 
 def test_whole_numbers_are_drawn_as_many_in_each_bin():

@@ -7,20 +7,28 @@ import pandas as pd
 import pytest
 
 from microagg.partition import Partition
-from pages.clusters.figures import Side, group_sizes, linked_planes, loss_curve, matched_colors, tenth_in_words
+from pages.clusters.figures import Side, group_sizes, loss_curve, planes, tenth_in_words
 from pages.clusters.plane import MOST_POINTS, Axis, View
 from pages.shared import theme
-from tests.pages.helpers import decode, unpacked
+from tests.pages.helpers import decode
 
 
 def side(labels, shares, key="mdav", k=1, loss=50.0):
     return Side(key, key.upper(), Partition(labels, k), np.asarray(shares, dtype=float), loss)
 
 
-def drawn(view, *sides, names=None, **how):
-    n = len(sides[0].partition)
-    index = pd.RangeIndex(n) if names is None else pd.Index(names)
-    return linked_planes(view, sides, index, **({"loss": "SSE", "unit": "%", "centroids": True} | how))
+def drawn(view, *sides, **how):
+    index = pd.RangeIndex(len(sides[0].partition))
+    return planes(view, sides, index, **({"loss": "SSE", "unit": "%"} | how))
+
+
+def marks(figure):
+    """Return where records are drawn, and in which color, by their positions."""
+    shown = [trace for trace in figure.data if trace.customdata is not None]
+    rows = np.concatenate([trace.customdata for trace in shown])
+    return [
+        np.concatenate(part)[np.argsort(rows)] for part in zip(*((t.x, t.marker.color) for t in shown), strict=True)
+    ]
 
 
 def test_records_without_a_place_are_not_drawn():
@@ -29,15 +37,9 @@ def test_records_without_a_place_are_not_drawn():
     assert list(view.rows) == [0, 1, 3, 4]
     assert view.x_range == pytest.approx((-0.3, 6.3))
     assert view.outside() == 1
-    one = side([0, 0, 1, 1, 1, 2], [10, 10, 20, 20, 20, 20])
-    scene = drawn(view, one, names=list("abcdef"), loss="Total-IL", centroids=False, by_group=True)
-    assert scene["names"] == ["a", "b", "d", "e"]
-    assert not scene["whole"]
-    [shown] = scene["sides"]
-    assert unpacked(shown["groups"]).tolist() == [0, 0, 1, 1]
-    assert unpacked(shown["sizes"]).tolist() == [2, 3, 1]
-    assert shown["centroids"] is None
-    colors = unpacked(shown["colors"])
+    [figure] = drawn(view, side([0, 0, 1, 1, 1, 2], [10, 10, 20, 20, 20, 20]), loss="Total-IL")
+    across, colors = marks(figure)
+    assert across.tolist() == [0, 1, 5, 6]
     assert colors[0] == colors[1] != colors[2] == colors[3]
 
 
@@ -47,56 +49,33 @@ def test_of_many_records_a_sample_is_drawn_and_centroids_are_those_of_all():
     labels = np.arange(n) * 4 // n
     view = View.of(Axis("x", values), Axis("y", -values))
     assert len(view.rows) == MOST_POINTS
-    scene = drawn(view, side(labels, np.full(n, 100 / n)))
-    assert not scene["whole"]
-    assert unpacked(scene["sides"][0]["centroids"][0]) == pytest.approx(
-        [values[labels == group].mean() for group in range(4)]
-    )
+    [figure] = drawn(view, side(labels, np.full(n, 100 / n)))
+    assert len(marks(figure)[0]) == MOST_POINTS
+    ends = figure.data[0].x.reshape(-1, 3)[:, 1]
+    assert np.unique(ends) == pytest.approx([values[labels == group].mean() for group in range(4)])
 
 
 def test_on_a_logarithmic_axis_a_centroid_is_at_the_mean_not_at_the_mean_of_the_logarithms():
     view = View.of(Axis("x", np.array([1.0, 99, 10, 10]), scale="log"), Axis("y", np.array([0.0, 2, 4, 4])))
-    scene = drawn(view, side([0, 0, 1, 1], [25] * 4))
-    assert unpacked(scene["x"]) == pytest.approx(np.log10([1, 99, 10, 10]), rel=1e-6)
-    across, up = (unpacked(axis) for axis in scene["sides"][0]["centroids"])
-    assert across == pytest.approx([np.log10(50), 1])
-    assert up.tolist() == [1, 4]
-    assert scene["figure"]["layout"]["xaxis"]["type"] == "log"
+    [figure] = drawn(view, side([0, 0, 1, 1], [25] * 4))
+    assert figure.layout.xaxis.type == "log"
+    assert marks(figure)[0].tolist() == [1, 99, 10, 10]
+    assert figure.data[0].x.reshape(-1, 3)[:, 1] == pytest.approx([50, 50, 10, 10])
 
 
 def test_both_sides_have_one_scale_of_losses_in_percent_of_the_whole():
-    view = View.of(Axis("x", np.arange(4.0)), Axis("y", np.arange(4.0)))
-    one = side([0, 0, 1, 1], [40, 40, 10, 10], loss=20.0)
-    other = side([0, 1, 1, 0], [25, 25, 25, 25], loss=40.0)
-    scene = drawn(view, one, other, by_group=False)
-    colors = [unpacked(shown["colors"]).tolist() for shown in scene["sides"]]
-    # 8, 8, 2 and 2 % beside 10 % each: the top is 10, the bottom 2.
-    last = len(theme.LOSS_COLORS) - 1
-    place = round(last * np.log(4) / np.log(5))
-    assert colors == [[place, place, 0, 0], [last] * 4]
-    assert scene["scale"]["ends"] == ["≤ 2", "10"]
-    assert unpacked(scene["alike"]).tolist() == [0, 0, 0, 0]
-
-
-def test_where_nothing_is_lost_all_records_have_the_lowest_color():
-    view = View.of(Axis("x", np.zeros(4)), Axis("y", np.zeros(4)))
-    scene = drawn(view, side([0, 0, 1, 1], [0] * 4, loss=0.0), by_group=False)
-    assert unpacked(scene["sides"][0]["colors"]).tolist() == [0] * 4
-    assert view.x_range == (-0.5, 0.5)
-
-
-def test_what_is_drawn_has_a_digest_of_its_own():
-    view = View.of(Axis("x", np.arange(4.0)), Axis("y", np.arange(4.0)))
-    one, other = side([0, 0, 1, 1], [25] * 4), side([0, 1, 1, 0], [25] * 4)
-    assert drawn(view, one)["id"] == drawn(view, one)["id"] != drawn(view, other)["id"]
-
-
-def test_a_matched_group_has_its_counterparts_color_and_others_one_that_is_used_least():
-    found = matched_colors(np.array([3, 3, 0]), np.array([1, -1, 2]), 4)
-    assert found[1] == 3
-    assert found[2] == 0
-    assert found[0] != found[3]
-    assert not {found[0], found[3]} & {0, 3}
+    values = np.arange(18.0)
+    view, labels = View.of(Axis("x", values), Axis("y", values)), np.arange(18) // 2
+    one = side(labels, [20, 20, *[60 / 16] * 16], loss=20.0)
+    other = side(labels, np.full(18, 100 / 18), loss=40.0)
+    figures = drawn(view, one, other)
+    # 4 and 4 % beside 0.75 and 2.2 each: the top is 4, the bottom 0.75.
+    place = np.log(40 / 18 / 0.75) / np.log(4 / 0.75)
+    assert marks(figures[0])[1] == pytest.approx([1, 1, *[0] * 16])
+    assert marks(figures[1])[1] == pytest.approx([place] * 18)
+    assert figures[0].data[-1].marker.colorbar.ticktext == ("≤ 0.75", "4")
+    [figure] = drawn(view, side(labels, np.zeros(18), loss=0.0))
+    assert marks(figure)[1].tolist() == [0] * 18
 
 
 def test_no_group_has_the_color_of_a_method():

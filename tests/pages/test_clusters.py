@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,12 +15,11 @@ from microagg.columns.records import Attribute
 from microagg.columns.taxonomy import Taxonomy
 from microagg.explain.coordinates import principal_coordinates
 from microagg.partition import canonical_labels
-from microagg.release import recoding
 from microagg.studies import landscape
 from microagg.studies.experiment import Method, Problem, run_one
 from pages.clusters import group
 from pages.clusters.plane import Axis
-from pages.shared import methods, searched, state, text
+from pages.shared import methods, searched, state, text, theme
 from pages.shared.workspace import Workspace
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
@@ -27,6 +27,7 @@ from tests.pages.helpers import (
     choose,
     decode,
     figures,
+    labels,
     lines,
     links,
     open_page,
@@ -34,10 +35,8 @@ from tests.pages.helpers import (
     partitions,
     plain,
     roles,
-    scene,
     settle,
     traces,
-    unpacked,
     upload,
 )
 
@@ -57,15 +56,25 @@ def open_table(rows, kinds, **query):
     return app
 
 
+def records_of(app, side=0):
+    """Return what a panel shows of each record by its name: group, place, color and size of its mark."""
+    parts = []
+    for trace in figures(app)[side]["data"]:
+        if "hovertext" not in trace:
+            continue
+        found = [re.match(r"Record (.+?): .*<br>Group (\d+) of", text).groups() for text in trace["hovertext"]]
+        shown = {"group": [int(group) for _, group in found], "at": decode(trace["customdata"])}
+        shown |= {"x": decode(trace["x"]), "y": decode(trace["y"]), "color": decode(trace["marker"]["color"])}
+        parts.append(pd.DataFrame(shown, index=[name for name, _ in found]).assign(size=trace["marker"]["size"]))
+    return pd.concat(parts).sort_values("at")
+
+
 def groups_of(app, side=0):
-    """Return the group of each record that a panel shows, by the record's name."""
-    shown = scene(app)
-    names = [str(row) for row in unpacked(shown["rows"])] if shown["names"] is None else shown["names"]
-    return pd.Series(unpacked(shown["sides"][side]["groups"]) + 1, index=names)
+    return records_of(app, side)["group"].astype(int)
 
 
 def axis_of(app, name):
-    return scene(app)["figure"]["layout"][name]
+    return figures(app)[0]["layout"][name]
 
 
 def title_of(app, name):
@@ -87,22 +96,30 @@ def lost_of(X, groups):
 
 def test_clusters_show_both_partitions_on_the_same_axes():
     app = open_page("clusters", data="tarragona", k="5", second="mdav-plus")
-    layout = scene(app)["figure"]["layout"]
-    for letter in "xy":
-        assert layout[f"{letter}axis"]["range"] == layout[f"{letter}axis2"]["range"]
-        assert layout[f"{letter}axis2"]["matches"] == letter
-    titles = [note["text"].split("> ")[1] for note in layout["annotations"]]
-    assert titles == ["MDAV*: loss 22.2 %, 147 groups", "MDAV+: loss 22.9 %, 166 groups"]
+    one, other = (figure["layout"] for figure in figures(app)[:2])
+    for name in ("xaxis", "yaxis"):
+        assert one[name] == other[name]
+    assert "**MDAV*: loss 22.2 %, 147 groups**" in plain(app)
+    assert "**MDAV+: loss 22.9 %, 166 groups**" in plain(app)
     assert partitions(app) == [("22.2 %", "20.1 %", "147"), ("22.9 %", "20.1 %", "166")]
     assert "MDAV\\* has 2\\.7 % lower loss than MDAV\\+" in app.header[0].value
     assert "sample" not in plain(app)
     assert links(app) == ["**Release →**"]
-    # Records that both sides group alike are marked.
+    # Records that both sides group alike are small where only differences stand out.
     one, other = (groups_of(app, side) for side in range(2))
     members = [groups.groupby(groups).apply(lambda part: frozenset(part.index)) for groups in (one, other)]
-    alike = [members[0][a] == members[1][b] for a, b in zip(one, other, strict=True)]
-    assert 0 < sum(alike) < len(alike)
-    assert unpacked(scene(app)["alike"]).astype(bool).tolist() == alike
+    differ = np.array([members[0][a] != members[1][b] for a, b in zip(one, other, strict=True)])
+    assert 0 < differ.sum() < len(differ)
+    [toggle] = [each for each in app.toggle if each.label == f"Differences only ({differ.sum()} of 834 records)"]
+    toggle.set_value(True)
+    settle(app)
+    shown = [records_of(app, side) for side in range(2)]
+    for each in shown:
+        assert ((each["size"] == 8) == differ).all()
+    # A record has the color of the side on which it loses less.
+    gray = [each["color"] == theme.NEUTRAL for each in shown]
+    assert not (~gray[0] & ~gray[1]).any()
+    assert (~gray[0] | ~gray[1])[differ].mean() > 0.9
 
 
 def test_stored_partitions_need_no_run_and_stand_under_both_curves(monkeypatch):
@@ -130,49 +147,48 @@ def test_v_mdav_stands_beside_mdav_star_and_each_beside_the_other():
 
 def test_spokes_lead_to_the_means_and_colors_rise_with_the_loss():
     app = open_page("clusters", data="wine", k="4", plane="attributes", x="alcohol", y="ash", axes="linear")
-    shown, frame, X = scene(app), load_benchmark("wine").frame, standard("wine")
+    frame, X = load_benchmark("wine").frame, standard("wine")
     levels, losses, said = [], [], []
-    for place, (side, line) in enumerate(zip(shown["sides"], ("MDAV*", "V-MDAV"), strict=True)):
-        groups = groups_of(app, place).to_numpy()
-        for axis, name in zip(side["centroids"], ("alcohol", "ash"), strict=True):
-            assert unpacked(axis) == pytest.approx(frame[name].groupby(groups).mean().to_numpy(), rel=1e-6)
+    for place, line in enumerate(("MDAV*", "V-MDAV")):
+        shown = records_of(app, place)
+        groups = shown["group"].to_numpy()
         lost = lost_of(X, groups).sum(axis=1)
-        assert unpacked(side["shares"]) == pytest.approx((100 * lost / lost.sum()).to_numpy(), rel=1e-5)
         each = lost.groupby(groups).sum()
-        assert [group + 1 for group in side["outlined"]] == each.nlargest(5).index.tolist()
-        levels.append(unpacked(side["colors"]))
+        # The five groups with the largest losses stand out, each record joined to the mean.
+        assert sorted(shown.loc[shown["size"] == 8, "group"].unique()) == sorted(each.nlargest(5).index)
+        spokes = {name: decode(figures(app)[place]["data"][0][name]).reshape(-1, 3) for name in "xy"}
+        rows = np.flatnonzero(shown["size"] == 8)
+        for axis, name in (("x", "alcohol"), ("y", "ash")):
+            assert shown[axis].to_numpy() == pytest.approx(frame[name].to_numpy())
+            assert spokes[axis][:, 0] == pytest.approx(frame[name].to_numpy()[rows])
+            assert spokes[axis][:, 1] == pytest.approx(frame[name].groupby(groups).transform("mean").to_numpy()[rows])
+        levels.append(shown["color"].to_numpy())
         losses.append(lost.to_numpy())
         # A tenth of the groups loses what the curve says.
         tenth = each.nlargest(int(np.ceil(len(each) / 10))).sum()
         said.append(f"{100 * tenth / lost.sum():.3g} % ({line})")
-        curve = decode(traces(app)[line]["y"])
+        curve = decode(traces(app, 2)[line]["y"])
         assert curve[[0, 1, -1]] == pytest.approx([0, 100 * each.max() / lost.sum(), 100])
     assert " and ".join(said) in plain(app)
     # One scale for both sides: more loss is never a lower color, and both ends are in use.
     levels, losses = np.concatenate(levels), np.concatenate(losses)
-    assert (np.diff(levels[np.argsort(losses)].astype(int)) >= 0).all()
-    assert (levels.min(), levels.max()) == (0, len(shown["palette"]) - 1)
-    assert shown["scale"]["of"] == "% of variation"
-    assert shown["scale"]["ends"][1] == f"{100 * losses.max() / (X**2).to_numpy().sum():.3g}"
+    assert (np.diff(levels[np.argsort(losses)]) >= -1e-12).all()
+    assert (levels.min(), levels.max()) == (0, 1)
+    bar = figures(app)[0]["data"][-1]["marker"]["colorbar"]
+    assert bar["title"]["text"] == "loss of a record, % of variation"
+    assert bar["ticktext"][1] == f"{100 * losses.max() / (X**2).to_numpy().sum():.3g}"
 
 
 def test_few_groups_have_a_color_each_the_same_on_both_sides():
     app = open_page("clusters", data="wine", k="30")
-    shown = scene(app)
-    assert shown["scale"] is None
-    one, other = (groups_of(app, side).to_numpy() for side in range(2))
-    colors = [unpacked(side["colors"]) for side in shown["sides"]]
-    for groups, own in zip((one, other), colors, strict=True):
-        assert len(set(zip(groups, own, strict=True))) == len(set(own)) == groups.max()
+    one, other = (records_of(app, side) for side in range(2))
+    for shown in (one, other):
+        assert shown.groupby("group")["color"].nunique().eq(1).all()
+        assert shown["color"].nunique() == shown["group"].max()
+        assert "colorbar" not in figures(app)[0]["data"][-1]["marker"]
     # The groups with the most records in common look the same.
-    first, counterpart = pd.crosstab(one, other).stack().idxmax()
-    assert colors[0][one == first][0] == colors[1][other == counterpart][0]
-    assert scene(open_page("clusters", data="wine", k="30", colors="loss"))["scale"] is not None
-    assert scene(open_page("clusters", data="wine", k="4", colors="group"))["scale"] is None
-
-
-def chosen(app):
-    return scene(app, "chosen")["chosen"]
+    first, counterpart = pd.crosstab(one["group"].to_numpy(), other["group"].to_numpy()).stack().idxmax()
+    assert one.loc[one["group"] == first, "color"].iloc[0] == other.loc[other["group"] == counterpart, "color"].iloc[0]
 
 
 def test_a_group_that_is_chosen_shows_its_values_and_where_else_its_records_are(monkeypatch):
@@ -180,14 +196,16 @@ def test_a_group_that_is_chosen_shows_its_values_and_where_else_its_records_are(
     usual = group.chosen
     monkeypatch.setattr(group, "chosen", lambda workspace, sides: seen.append(workspace) or usual(workspace, sides))
     app = open_page("clusters", data="wine", k="4")
-    assert chosen(app) is None
+    assert "× All groups" not in labels(app)
     record = 17
-    app.session_state["clusters_chosen"] = group.Chosen(seen[0].digest, 0, record)
+    app.session_state["clusters_chosen"] = (seen[0].digest, 0, record)
     settle(app)
-    one, other = (groups_of(app, side) for side in range(2))
+    shown, other = records_of(app), groups_of(app, 1)
+    one = shown["group"]
     number = one[str(record)]
-    assert chosen(app) == {"side": 0, "record": record, "group": number - 1}
     members = one.index[one == number]
+    for side in range(2):
+        assert set(records_of(app, side).query("size == 8").index) == set(members)
     assert f"Group {number} of MDAV*: {len(members)} records, " in plain(app).replace("**", "")
     table = app.dataframe[0].value
     assert table["record"].tolist() == ["→ released", *members]
@@ -198,7 +216,7 @@ def test_a_group_that_is_chosen_shows_its_values_and_where_else_its_records_are(
     assert (f"among {parts} groups" if parts > 1 else "V-MDAV has them all in group") in plain(app)
     # Of other data nothing is chosen.
     app.session_state["choices"] = dataclasses.replace(app.session_state["choices"], scale="none")
-    assert chosen(settle(app)) is None
+    assert "× All groups" not in labels(settle(app))
 
 
 def test_the_records_that_lose_most_lie_furthest_from_their_centroids():
@@ -213,15 +231,6 @@ def test_the_records_that_lose_most_lie_furthest_from_their_centroids():
     assert name == parts.loc[first].idxmax()
     mean = frame.loc[groups == groups[first], name].mean()
     assert table["change"][0] == f"{text.number(frame[name][first])} → {text.number(mean)}"
-
-
-def test_parameters_of_the_address_are_used_where_they_have_a_meaning():
-    app = open_page("clusters", data="tarragona", k="3", method="v-mdav", **{"v-mdav__gamma": "0.3"})
-    assert partitions(app)[0][0] == "15.8 %"
-    assert app.query_params["v-mdav.gamma"] == "0.3"
-    app = open_page("clusters", data="wine", k="5", method="k-member", **{"k-member__class_penalty": "2"})
-    assert not app.error
-    assert [box.label for box in app.number_input if "penalty" in box.label] == []
 
 
 def test_what_the_search_has_found_is_the_chosen_partition(monkeypatch):
@@ -248,7 +257,7 @@ def test_numbers_are_drawn_on_the_axes_of_largest_variance_or_of_most_loss():
     X = standard("wine")
     largest = np.sort(np.linalg.eigvalsh(np.cov(X.T, ddof=0)))[::-1]
     for place, axis in enumerate("xy"):
-        assert unpacked(scene(app)[axis]).var() == pytest.approx(largest[place], rel=1e-5)
+        assert records_of(app)[axis].to_numpy().var() == pytest.approx(largest[place], rel=1e-5)
         assert f"component {place + 1} ({100 * largest[place] / 13:.0f} %)" in title_of(app, f"{axis}axis")
     assert f"({100 * largest[:2].sum() / 13:.0f} %)" in app.selectbox(key="w_plane").options[0]
     choose(app, w_plane="loss")
@@ -261,21 +270,21 @@ def test_skewed_attributes_are_drawn_on_a_scale_on_which_they_can_be_told_apart(
     app = open_page("clusters", data="tarragona", k="5", x="PAID.UP.CAPITAL", y="NET.PROFIT")
     capital, profit = (load_benchmark("tarragona").frame[name] for name in ("PAID.UP.CAPITAL", "NET.PROFIT"))
     assert axis_of(app, "xaxis").get("type") == "log"
-    assert unpacked(scene(app)["x"]) == pytest.approx(np.log10(capital), rel=1e-5)
+    assert records_of(app)["x"].to_numpy() == pytest.approx(capital.to_numpy())
     assert "(asinh scale)" in title_of(app, "yaxis")
     unit = profit[profit != 0].abs().median()
-    assert unpacked(scene(app)["y"]) == pytest.approx(np.arcsinh(profit / unit), rel=1e-4, abs=1e-5)
+    assert records_of(app)["y"].to_numpy() == pytest.approx(np.arcsinh(profit / unit).to_numpy(), abs=1e-5)
     places = dict(zip(axis_of(app, "yaxis")["ticktext"], decode(axis_of(app, "yaxis")["tickvals"]), strict=True))
     assert places["0"] == 0
     assert all(at == pytest.approx(np.arcsinh(float(said.replace(",", "")) / unit)) for said, at in places.items())
     app = open_page("clusters", data="tarragona", k="5", x="PAID.UP.CAPITAL", y="NET.PROFIT", axes="linear")
-    assert unpacked(scene(app)["x"]) == pytest.approx(capital, rel=1e-5)
+    assert records_of(app)["x"].to_numpy() == pytest.approx(capital.to_numpy())
 
 
 def test_a_single_attribute_is_drawn_along_a_line_and_a_single_record():
     app = open_table("1278", {"a": "number"}, k="2")
-    assert unpacked(scene(app)["x"]).tolist() == [1, 2, 7, 8]
-    assert unpacked(scene(app)["y"]).tolist() == [0, 0, 0, 0]
+    assert records_of(app)["x"].tolist() == [1, 2, 7, 8]
+    assert records_of(app)["y"].tolist() == [0, 0, 0, 0]
     app = open_table(["1,2"], {"a": "number", "b": "number"}, k="1")
     assert len(groups_of(app)) == 1
     assert "The loss is 0" in plain(app)
@@ -297,15 +306,13 @@ def test_categories_have_principal_coordinates_and_what_generalizing_loses():
     given = {"columns": columns(sickness_days="confidential"), "classes": "sickness_days"}
     app = open_survey("clusters", **given, k="6", method="k-member")
     assert not app.error
-    shown = scene(app)
     trees = {"region": Taxonomy.flat(sorted(FRAME["region"].unique()))}
     schema = Schema.infer(FRAME, quasi_identifiers=list(KINDS), ordinal={"education": LEVELS}, taxonomies=trees)
     plane = principal_coordinates(schema.records(FRAME))
     for place, axis in enumerate("xy"):
-        assert np.abs(unpacked(shown[axis])) == pytest.approx(np.abs(plane.points[:, place]), rel=1e-5)
+        assert records_of(app)[axis].abs().to_numpy() == pytest.approx(np.abs(plane.points[:, place]), rel=1e-5)
         assert f"coordinate {place + 1} ({100 * plane.shares[place]:.0f} %)" in title_of(app, f"{axis}axis")
-    assert [side["centroids"] for side in shown["sides"]] == [None, None]
-    assert shown["scale"]["of"] == "% of the largest possible"
+    assert "% of the largest possible" in figures(app)[0]["data"][-1]["marker"]["colorbar"]["title"]["text"]
     groups, others = (groups_of(app, side).to_numpy() for side in range(2))
     lost = shares(groups)
     whole = 100 * lost.to_numpy().mean()
@@ -331,14 +338,6 @@ def test_categories_have_principal_coordinates_and_what_generalizing_loses():
         common = "anything" if column == "region" else f"[{own.min()}, {own.max()}]"
         before = FRAME.loc[record, column]
         assert change == f"{before if isinstance(before, str) else text.number(before)} → {common}"
-
-
-def test_of_a_group_of_categories_the_record_furthest_from_the_others_is_named():
-    # Two groups of four: in the first the third record is the odd one, in the second the fourth.
-    sizes = [1, 2, 30, 3, 90, 91, 92, 100]
-    rows = [f"{town},{size}" for town, size in zip("aabacccd", sizes, strict=True)]
-    table = open_table(rows, {"town": "category", "size": "number"}, k="4").dataframe[0].value
-    assert dict(zip(table["record"], table["change"], strict=True)) == {"2": "b → anything", "7": "d → anything"}
 
 
 def test_ordered_categories_are_an_axis_in_their_order():
@@ -391,26 +390,6 @@ def test_values_are_written_as_their_attribute_has_them():
     assert text.value(Attribute("x", "ordinal", ("low", "high")), 1) == "high"
     tree = Taxonomy.flat(["a", "b"])
     assert text.value(Attribute("x", "nominal", (), tree), tree.leaves[1]) == "b"
-
-
-@pytest.mark.slow
-def test_what_groups_have_in_common_is_computed_of_the_attributes_shown_only(monkeypatch):
-    texts, asked = recoding.group_texts, []
-
-    def watched(frame, records, *further):
-        asked.append([attribute.name for attribute in records.attributes])
-        return texts(frame, records, *further)
-
-    monkeypatch.setattr(group, "group_texts", watched)
-    frame = pd.DataFrame(np.random.default_rng(0).random((40, 90)).round(3)).add_prefix("q")
-    app = upload("wide.csv", frame.assign(town=list("abcd") * 10).to_csv(index=False).encode(), "clusters")
-    shown = app.dataframe[-1].value
-    assert sorted(asked[-1]) == sorted(set(shown["attribute"]))
-    numbers = shown[shown["attribute"] != "town"]
-    assert len(numbers)
-    for _, row in numbers.iterrows():
-        ends = [float(end) for end in row["change"].partition(" → ")[2].strip("[]").split(", ")]
-        assert ends[0] <= frame.loc[int(row["record"]), row["attribute"]] <= ends[-1]
 
 
 def test_groups_are_drawn_as_they_are_released():

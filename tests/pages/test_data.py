@@ -245,14 +245,6 @@ def test_the_words_of_links_of_before_are_understood():
     assert kinds == [("numeric", "1.234,5"), ("numeric", "year m/d"), ("ordinal", "")]
 
 
-def test_a_kind_is_chosen_in_the_panel():
-    app = open_survey()
-    assert value(app, "kind", "education") == ("nominal", "")
-    decide(app, "kind", education=("ordinal", ""))
-    assert decided(app) == ["quasi_identifiers.ordinal.drop.0:education"]
-    assert roles_of(decide(app, education="confidential"))["education"] == "Confidential"
-
-
 def test_what_happens_to_gaps_is_said_with_their_number():
     lines = "".join(f"{i % 7 if i % 10 else ''},{'xy'[i % 2] if i % 15 else ''}\n" for i in range(30))
     columns = ["quasi-identifier.number.drop.0:a", "quasi-identifier.category.drop.0:b"]
@@ -281,22 +273,6 @@ def test_codes_for_missing_values_can_be_taken_as_values(code):
     choose(app, column_codes_a=True)
     assert decided(app) == ["quasi_identifiers.nominal.drop.1:a"]
     assert app.selectbox(key="column_gaps_a").options[0] == f"Leave the record out ({count})"
-
-
-def test_a_messy_file_is_read_as_its_rows_say():
-    days = [f"2001-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(60)]
-    lines = "".join(f"{days[i]},{20 + i % 9 if i else 'n/a'},{i % 5 if i % 20 else ''}\n" for i in range(60))
-    columns = ["quasi-identifier.date.drop.0:born", "quasi-identifier.number.drop.1:age"]
-    app = upload_to(f"born,age,children\n{lines}", columns=[*columns, "quasi-identifier.number.impute.0:children"])
-    assert not app.error
-    assert "1 record of 60 (1.67 %) with missing values" in plain(app)
-    assert "2 missing values of 'children' were filled with the median 2" in plain(app)
-    assert "born: 2001-01-09 to 2001-12-24" in plain(look_at(app, "born"))
-    decide(app, "kind", born=("numeric", "year"))
-    decide(app, "gaps", age="impute")
-    assert not app.error
-    assert "left out" not in " ".join(info.value for info in app.info)
-    assert "'n/a'" in errors(decide(app, "codes", age=False))[0]
 
 
 def numbers_file(n=60):
@@ -348,9 +324,7 @@ def test_marks_of_suppressed_cells_are_missing_values_or_a_category(answer, entr
 @pytest.mark.parametrize(
     ("form", "name", "content", "offered", "says"),
     [
-        ("day d/m", "born", None, "'01/02/1950' is 1950-02-01", "born: 1950-02-01 to"),
         ("day m/d", "born", None, "'01/02/1950' is 1950-01-02", "born: 1950-01-02 to"),
-        ("1,234.5", "rent", numbers_file(55), "1,200 is 1200", "rent: 1,200 to 9,253"),
         ("1.234,5", "rent", numbers_file(55), "1,200 is 1.2", "rent: 1.2 to 9.253"),
     ],
 )
@@ -384,17 +358,6 @@ def test_the_class_is_the_data_sets_own_another_one_or_none():
     assert "2,399 records of 32,561 (7.37 %) with missing values" in plain(app)
 
 
-def test_a_column_that_cannot_be_the_class_is_said():
-    app = open_page("data", data="wine", classes="alcohol")
-    assert "'alcohol' cannot be the class" in app.warning[0].value.replace("\\", "")
-    app = upload_to(b"a,b\n1,2\n2,3\n3,4\n4,5\n")
-    assert app.selectbox(key="w_classes").disabled
-    decide(accept(app), a="confidential", b="confidential")
-    assert "no quasi-identifier yet" in errors(app)[0]
-    choose(app, w_classes="a")
-    assert app.query_params["classes"] == "a"
-
-
 def test_weights_say_how_they_are_released_and_only_one_counts():
     app = open_page("data", data="wine", scale="none")
     assert "largest" in app.warning[0].value
@@ -406,16 +369,6 @@ def test_weights_say_how_they_are_released_and_only_one_counts():
     decide(choose(app, w_weights="keep"), magnesium="weights")
     assert app.query_params["weights"] == "keep"
     assert "Only the first column of weights, 'magnesium', counts: 'proline' will" in plain(app)
-
-
-def test_categories_that_hardly_differ_are_named_and_need_no_scaling():
-    lines = "".join(f"{'ab'[i // 30]},{'F' if i % 2 else 'M'}\n" for i in range(60))
-    app = upload_to(f"a,sex\n{lines}a,f\na,f\n")
-    assert "'F' and 'f'" in table_of_columns(app)["why"]["sex"]
-    assert marks(app)["⚠"] == ["sex"]
-    assert "'F' and 'f'" in look_at(app, "sex").warning[0].value.replace("\\", "")
-    assert "w_scale" not in keys(app, "button_group")
-    assert not decide(app, sex="others").warning
 
 
 # --- where data come from ---------------------------------------------------------------------------------------------
@@ -447,23 +400,6 @@ def test_missing_benchmark_is_offered_for_download(monkeypatch, tmp_path):
     settle(go_to(app, "data"))
     assert button(app, "Download Census")
     assert "Census" in visit(app, "clusters").error[0].value
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "content", "says"),
-    [
-        ("a.csv", b"", "empty (0 bytes)"),
-        ("a.csv", b"a,b\n", "record"),
-        ("a.csv", b"a,a\n1,2\n", "'a'"),
-        ("a.csv", "a,b\n1,é\n".encode("latin-1"), "UTF-8"),
-        ("a.xlsx", b"not a workbook", "a.xlsx"),
-        ("a.parquet", b"not a table", "a.parquet"),
-    ],
-)
-def test_bad_upload_is_said_in_one_sentence(name, content, says):
-    [error] = errors(upload(name, content))
-    assert says in error
 
 
 def test_an_upload_is_used_as_it_is_read():

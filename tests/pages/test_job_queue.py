@@ -1,21 +1,19 @@
-"""Jobs: they are watched, let others compute, are cancelled at any moment, and say why they failed."""
+"""Threads share the processors fairly; jobs are watched, cancelled at any moment, and say why they failed."""
 
 from __future__ import annotations
 
 import os
 import random
-import re
 import sys
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from microagg import DataError
 from microagg.progress import checkpoint
-from pages.shared.job_queue import FairScheduler, Job
+from pages.shared.job_queue import FairScheduler, Job, Turn, _notify
 
 
 @pytest.fixture
@@ -80,29 +78,6 @@ def test_a_cancelled_job_ends_without_a_problem(queue):
     assert not job.complete
     assert not job.running
     assert job.problem == ""
-
-
-def test_a_cancelled_job_counts_as_ended_before_its_thread_has_noticed(queue):
-    go = threading.Event()
-    job = Job("one", 1)
-    job.begin(queue, lambda own: go.wait(10))
-    assert job.running
-    job.cancel()
-    assert not job.running
-    assert not job.complete
-    assert not job.future.done()
-    go.set()
-
-
-def test_check_ends_a_cancelled_job_only(queue):
-    def work(job):
-        job.check()
-        job.result = 1
-        job.cancel()
-        job.check()
-        job.result = 2
-
-    assert ended(queue, work).result == 1
 
 
 @pytest.mark.parametrize("in_parts", [False, True])
@@ -191,28 +166,6 @@ def test_the_threads_of_jobs_let_others_first(queue):
     assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
-def test_a_long_job_lets_a_small_one_of_another_owner_through():
-    queue, stop = FairScheduler(1, small=0.01), threading.Event()
-
-    def endless(job):
-        while job.should_continue() and not stop.is_set():
-            time.sleep(0.005)
-
-    def small(job):
-        job.result, job.done = 1, job.total
-
-    long, short = Job("long", 1), Job("short", 1)
-    long.begin(queue, endless, "one")
-    time.sleep(0.05)
-    short.begin(queue, small, "two")
-    short.wait(5)
-    assert short.complete
-    assert long.running
-    long.cancel()
-    long.future.result(timeout=5)
-    queue.threads.shutdown()
-
-
 def test_an_item_that_takes_long_lets_the_others_of_its_job_by():
     queue, others = FairScheduler(1, small=0.01), threading.Event()
 
@@ -239,67 +192,6 @@ def test_a_job_that_waits_for_something_else_lets_others_compute(queue):
     second.begin(queue, lambda own: other.set_result(7), "two")
     first.wait(5)
     assert first.result == 7
-
-
-def test_a_job_that_waits_is_cancelled_at_once(queue):
-    job = Job("first", 1)
-    job.begin(queue, lambda own: own.until(Future()))
-    time.sleep(0.02)
-    job.cancel()
-    job.future.result(timeout=2)
-    assert (job.problem, job.complete) == ("", False)
-
-
-def wakes_of(threads):
-    """Return how often each of ``threads`` has gone to sleep, which it does once after each time it wakes."""
-    stated = [Path(f"/proc/self/task/{thread}/status").read_text() for thread in threads]
-    return [int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.MULTILINE)[1]) for text in stated]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how often a thread wakes")
-def test_threads_that_wait_sleep_until_there_is_something_to_do(queue):
-    """They wait for a slot, for something else, for the items of their job, and for a job to end."""
-    go, other, threads = threading.Event(), Future(), []
-
-    def work(wait):
-        def waits(job):
-            threads.append(threading.get_native_id())
-            wait(job)
-            job.done = job.total
-
-        return waits
-
-    def item(_):
-        threads.append(threading.get_native_id())
-        go.wait(20)
-
-    holder, others = Job("holder", 1), [Job(number, 1) for number in range(5)]
-    Job("until", 1).begin(queue, work(lambda job: job.until(other)))
-    holder.begin(queue, work(lambda job: job.do_all([1], item)))
-    until = time.monotonic() + 5
-    while len(threads) < 3 and time.monotonic() < until:
-        time.sleep(0.01)
-    # The item has the only slot, which the threads of these jobs wait for.
-    before = set(threading.enumerate())
-    for job in others:
-        job.begin(queue, work(lambda job: None))
-    threads += [thread.native_id for thread in set(threading.enumerate()) - before]
-    reader = threading.Thread(target=holder.wait, args=[20], daemon=True)
-    reader.start()
-    threads.append(reader.native_id)
-    time.sleep(0.2)
-    assert len(threads) == 3 + 5 + 1
-    try:
-        slept = wakes_of(threads)
-        time.sleep(0.6)
-        assert wakes_of(threads) == slept
-    finally:
-        go.set()
-        other.set_result(None)
-    reader.join(5)
-    for job in (holder, *others):
-        job.future.result(timeout=5)
-        assert job.complete
 
 
 @pytest.mark.parametrize("waits", ["for a slot", "for something else", "for its items"])
@@ -356,4 +248,171 @@ def test_jobs_of_many_owners_are_read_and_cancelled_at_every_moment():
         if job.complete:
             assert len(job.result) == 20
     # Nothing is left behind: a new job computes at once.
-    assert queue._computing == queue._waiting == []
+    assert queue.turns == []
+
+
+# --- the scheduler ----------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    """A clock that stands still unless it is set."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def start(scheduler, turn, log=None, name=None):
+    """Have a thread acquire ``turn`` and note its name then; return both once it waits or computes."""
+
+    def run():
+        assert scheduler.acquire(turn)
+        if log is not None:
+            log.append(name)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    until = time.monotonic() + 5
+    while turn not in scheduler.turns:
+        assert time.monotonic() < until
+        time.sleep(0.001)
+    return turn, thread
+
+
+def computing(*turns):
+    return [turn.computes for turn in turns]
+
+
+def test_the_owner_who_has_had_least_is_next(clock):
+    scheduler = FairScheduler(1, small=0.0, clock=clock)
+    first, _ = start(scheduler, Turn("a"))
+    clock.now = 5.0
+    # b and c count as having used as much as a has by now; then b gets 3 seconds.
+    second, _ = start(scheduler, Turn("b"))
+    third, _ = start(scheduler, Turn("c"))
+    scheduler.release(first)
+    assert computing(second, third) == [True, False]
+    again, _ = start(scheduler, Turn("b"))
+    clock.now = 8.0
+    scheduler.release(second)
+    # c has waited as long as b computed.
+    assert computing(again, third) == [False, True]
+    clock.now = 10.0
+    scheduler.release(third)
+    assert computing(again) == [True]
+    assert [turn.seconds for turn in (first, second, third)] == [5.0, 3.0, 2.0]
+
+
+def test_what_is_small_goes_before_what_is_large_whatever_its_owner_has_had(clock):
+    scheduler = FairScheduler(1, small=2.0, clock=clock)
+    first, _ = start(scheduler, Turn("one"))
+    clock.now = 3.0
+    large, _ = start(scheduler, Turn("two", seconds=3.0))
+    small, _ = start(scheduler, Turn("one"))
+    scheduler.release(first)
+    assert computing(small, large) == [True, False]
+
+
+def test_an_urgent_thread_goes_before_others_of_its_owner_after_a_quantum(clock):
+    scheduler, order = FairScheduler(1, small=2.0, quantum=0.25, clock=clock), []
+    mine = Turn("one")
+    assert scheduler.acquire(mine)
+    start(scheduler, Turn("one"), order, "later")
+    urgent, thread = start(scheduler, Turn("one", urgent=True), order, "urgent")
+    clock.now = 0.2
+    assert scheduler.yield_(mine)
+    assert order == []
+    clock.now = 0.3
+    released = threading.Timer(0.05, lambda: (thread.join(), scheduler.release(urgent)))
+    released.start()
+    assert scheduler.yield_(mine)
+    # It goes on before what has waited since.
+    assert order == ["urgent"]
+    assert computing(mine) == [True]
+
+
+def test_a_long_run_lets_others_by_and_goes_on(clock):
+    scheduler, order = FairScheduler(1, small=0.0, quantum=0.25, clock=clock), []
+    mine = Turn("one")
+    assert scheduler.acquire(mine)
+    assert scheduler.yield_(mine)  # nobody waits
+    other, thread = start(scheduler, Turn("two"), order, "two")
+    clock.now = 2.0
+    released = threading.Timer(0.05, lambda: (thread.join(), scheduler.release(other)))
+    released.start()
+    assert scheduler.yield_(mine)
+    assert order == ["two"]
+    assert computing(mine, other) == [True, False]
+
+
+def test_a_new_owner_does_not_make_up_for_the_time_before_it_came(clock):
+    scheduler = FairScheduler(1, small=0.0, clock=clock)
+    first, _ = start(scheduler, Turn("old"))
+    clock.now = 100.0
+    new, _ = start(scheduler, Turn("new"))
+    scheduler.release(first)
+    clock.now = 101.0
+    back, _ = start(scheduler, Turn("old"))
+    newer, _ = start(scheduler, Turn("new"))
+    scheduler.release(new)
+    # The new owner has used one second since both are there, the old one none: not a hundred.
+    assert computing(back, newer) == [True, False]
+
+
+def test_a_cancelled_thread_waits_no_longer():
+    scheduler, stop, answers = FairScheduler(1), threading.Event(), []
+    held, waiting = Turn("one"), Turn("two", is_cancelled=stop.is_set)
+    assert scheduler.acquire(held)
+    thread = threading.Thread(target=lambda: answers.append(scheduler.acquire(waiting)), daemon=True)
+    thread.start()
+    time.sleep(0.05)
+    stop.set()
+    _notify()
+    thread.join(2)
+    assert answers == [False]
+    scheduler.release(held)
+    assert scheduler.turns == []
+    assert scheduler.acquire(Turn("three"))
+
+
+def test_who_has_gone_is_forgotten(clock):
+    scheduler = FairScheduler(1, clock=clock)
+    for owner in range(50):
+        turn, _ = start(scheduler, Turn(owner))
+        clock.now += 1.0
+        scheduler.release(turn)
+    assert len(scheduler._used) == 1
+
+
+def test_many_owners_get_equal_shares_of_few_processors():
+    scheduler, ends, now, most = FairScheduler(2, small=0.0, quantum=0.002), time.monotonic() + 0.6, [0], []
+    turns, lock = [Turn(owner) for owner in (0, 1, 2, 3, 0, 0)], threading.Lock()
+
+    def count(change):
+        with lock:
+            now[0] += change
+            most.append(now[0])
+
+    def run(turn):
+        while time.monotonic() < ends:
+            assert scheduler.acquire(turn)
+            count(1)
+            time.sleep(0.001)
+            count(-1)
+            scheduler.release(turn)
+
+    threads = [threading.Thread(target=run, args=(turn,), daemon=True) for turn in turns]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert max(most) == 2
+    used = [sum(turn.seconds for turn in turns if turn.owner == owner) for owner in range(4)]
+    # Three threads of the first do not get it more than one each of the others.
+    assert max(used) < 1.5 * min(used)

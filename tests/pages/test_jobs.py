@@ -16,7 +16,7 @@ from microagg.studies.experiment import Method, Problem
 from microagg.studies.sweeps import Exposed
 from pages.shared import jobs
 from pages.shared.job_queue import FairScheduler, Job
-from tests.pages.helpers import go_to, open_page, partitions, settle
+from tests.pages.helpers import settle
 
 
 class PageEndedError(Exception):
@@ -75,13 +75,6 @@ def test_partitions_that_were_pushed_out_before_the_page_read_them_are_there(box
     assert [(result.method, result.k) for result in jobs.partitions(Wine(), CELLS)] == CELLS
 
 
-def test_a_page_needs_more_partitions_than_are_kept(box, monkeypatch):
-    monkeypatch.setattr(Job, "wait", until_the_end)
-    cells = [(Method("mdav"), k) for k in range(2, 4 + jobs.MOST_PARTITIONS)]
-    assert [result.k for result in jobs.partitions(Wine(), cells)] == [k for _, k in cells]
-    assert len(box.partitions) == jobs.MOST_PARTITIONS
-
-
 def test_a_release_that_was_pushed_out_before_the_page_read_it_is_there(box, monkeypatch):
     made = object()
     monkeypatch.setattr(Job, "wait", interrupted)
@@ -91,16 +84,6 @@ def test_a_release_that_was_pushed_out_before_the_page_read_it_is_there(box, mon
     monkeypatch.setattr(Job, "wait", until_the_end)
     assert jobs.once("release", "one", ["mdav"], "Grouping", lambda: None) is made
     assert not box.jobs
-
-
-def test_what_failed_is_no_complete_job(box):
-    def work(job):
-        raise RuntimeError("no")
-
-    job = box.start("partition", "one", 1, work)
-    job.future.result()
-    assert not job.complete
-    assert "please report it" in job.problem
 
 
 def test_no_job_is_begun_for_a_page_that_is_closed(box, monkeypatch):
@@ -188,19 +171,6 @@ def test_the_cells_of_a_method_are_run_as_soon_as_it_is_compiled_and_risks_are_a
     ]
     assert set(box.rows) == {("wine", *cell) for cell in cells}
     assert box.table(Wine(), cells)["record_linkage"].notna().all()
-
-
-def test_clusters_are_drawn_where_one_of_both_is_the_oldest_kept():
-    # No other test scales these records so, hence none of its partitions is kept yet.
-    app = open_page("choose_k", data="wine", scale="none", methods="mdav-star", ks="3")
-    choices = app.session_state["choices"]
-    further = {"methods": ("mdav",), "ks": f"4-{2 + jobs.MOST_PARTITIONS}"}
-    app.session_state["choices"] = choices.with_values(further)
-    settle(app)
-    go_to(app, "clusters")
-    settle(app)
-    assert not app.error
-    assert len(partitions(app)) == 2
 
 
 def two_jobs():

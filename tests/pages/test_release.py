@@ -9,12 +9,10 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
 
 from microagg import DataError, Partition, metrics, replay
-from microagg.optimum import schedule
 from microagg.progress import Cancelled
 from microagg.release import compare_with
 from microagg.release import release as releases
@@ -31,7 +29,6 @@ from tests.messy import messy_csv
 from tests.pages.helpers import (
     FRAME,
     SURVEY,
-    button,
     choose,
     labels,
     open_page,
@@ -156,14 +153,6 @@ def test_an_earlier_release_blocks_the_next_one(seen):
     assert seen.release.report.joint is None
 
 
-@pytest.mark.parametrize(("method", "word"), [("imhm", "IMHM"), ("rimhm", "RIMHM")])
-def test_parameters_called_like_something_of_the_release_are_the_methods_own(method, word):
-    app = open_page("release", data="wine", k="5", method=method)
-    assert not app.error
-    assert word in app.selectbox(key="w_method_chosen").value.upper()
-    assert tiles(app)["k"] == "5"
-
-
 def test_weights_that_are_kept_are_a_problem_with_a_remedy(seen):
     app = upload("messy.csv", messy_csv(), "release", weights="keep", k="5")
     press(app, "Accept suggestions")
@@ -174,18 +163,6 @@ def test_weights_that_are_kept_are_a_problem_with_a_remedy(seen):
     weights = seen.release.frame["weight"].groupby(seen.release.partition.labels)
     assert (weights.nunique() == 1).all()
     assert weights.sum().sum() == pytest.approx(before.sum())
-
-
-def test_two_columns_of_weights_that_are_kept_block_the_release():
-    rng = np.random.default_rng(1)
-    table = pd.DataFrame({"a": rng.integers(0, 90, 60), "w1": rng.gamma(9, 90, 60), "w2": rng.gamma(9, 90, 60)})
-    given = {"columns": ["weight...0:w1", "weight...0:w2"], "weights": "keep", "agreed": "x"}
-    app = upload("a.csv", table.to_csv(index=False).encode(), "release", k="5", **given)
-    [line] = findings(app, "red", "w1")
-    assert "w2" in line
-    # The second one is no weight to the release, which would leave it as it is.
-    assert labels(app).count("Release the mean weight of each group") == 1
-    assert {"Leave out w1", "Leave out w2"} <= set(labels(app))
 
 
 def test_a_loss_above_the_limit_is_a_warning_whose_fixes_are_tried():
@@ -223,7 +200,7 @@ def test_confidential_numbers_that_identify_are_rounded_by_a_click(seen):
 
 
 @pytest.mark.parametrize("how", ["numbers", "categories", "found"])
-def test_one_confidential_value_in_a_class_has_a_remedy_with_its_price(monkeypatch, seen, how):
+def test_one_confidential_value_in_a_class_has_a_remedy(monkeypatch, seen, how):
     given = {"columns": roles(satisfaction="confidential"), "k": "2"}
     quasi = list(NUMBERS)
     if how == "categories":
@@ -241,15 +218,10 @@ def test_one_confidential_value_in_a_class_has_a_remedy_with_its_price(monkeypat
     same = "'satisfaction' is the same for everyone"
     assert findings(app, "orange", same)
     assert least_diverse() == 1
-    before = seen.release.report.measured.information_loss
-    remedy = button(app, "Have at least 2 values in each class: loss ").label
-    price, now = map(float, re.search(r"loss ([\d.]+) % instead of ([\d.]+) %$", remedy).groups())
-    assert now == pytest.approx(before, rel=5e-3)
-    press(app, "Have at least 2 values in each class: loss ")
+    press(app, "Have at least 2 values in each class")
     assert not app.error
     assert app.query_params["diversity"] == "satisfaction=2"
     assert least_diverse() == 2
-    assert seen.release.report.measured.information_loss == pytest.approx(price, rel=5e-3)
     assert not findings(app, "orange", same)
     assert findings(app, "green", "at least 2 distinct values of 'satisfaction'")
     assert app.number_input(key="w_distinct").value == 2
@@ -270,17 +242,8 @@ def test_what_is_guaranteed_is_chosen_by_hand_and_refused_with_the_nearest(seen)
     assert [own.rule for own in seen.release.report.guaranteed] == ["closeness"]
 
 
-def test_a_remedy_that_cannot_be_had_says_why(seen):
-    n = len(FRAME)
-    frame = FRAME.assign(part=["N"] * 4 + ["S"] * (n - 4), secret=["x"] * 6 + list("xy") * ((n - 6) // 2))
-    given = roles(tuple(frame), part="stratum", secret="confidential")
-    app = upload("parts.csv", frame.to_csv(index=False).encode(), "release", columns=given, k="2")
-    assert "Diversity of 'secret' cannot be 2: stratum part='N' has 1" in plain(app)
-    assert not [label for label in labels(app) if "Have at least" in label]
-
-
 @pytest.mark.parametrize("how", [{"method": "mdav"}, {"method": "mdav", "statistic": "ancestor"}])
-def test_outliers_are_left_out_at_a_price_said_before_and_come_back(seen, how):
+def test_outliers_are_left_out_by_a_click_and_come_back(seen, how):
     frame = FRAME[list(NUMBERS)].astype({"rent": float})
     frame.loc[[7, 200], "rent"] = [90_000.0, 95_000.5]
     frame.loc[11, "rent"] = np.nan
@@ -288,15 +251,10 @@ def test_outliers_are_left_out_at_a_price_said_before_and_come_back(seen, how):
     assert len(findings(app, "orange", "There are outliers")) == 1
     before = seen.release
     assert len(before.frame) == len(frame) - 1
-    [says] = [own.value.replace("\\", "") for own in app.caption if own.value.startswith("rent above")]
-    price, now = map(float, re.search(r"is ([\d.]+) % instead of ([\d.]+) %", says).groups())
-    assert f"{len(frame) - 3:,} records" in says
-    assert now == pytest.approx(before.report.measured.information_loss, rel=5e-3)
-    press(app, "Leave out these 2 records")
+    press(app, "Leave out 2 records: rent above")
     assert not app.error
     after = seen.release
     assert set(after.report.dropped) == {7, 11, 200}
-    assert after.report.measured.information_loss == pytest.approx(price, rel=5e-3)
     assert not findings(app, "orange", "There are outliers")
     # It stands in the recipe, the program and, without the values, the report.
     [[name, changes]] = after.recipe["recode"]
@@ -308,13 +266,6 @@ def test_outliers_are_left_out_at_a_price_said_before_and_come_back(seen, how):
     press(app, "Undo")
     assert set(seen.release.report.dropped) == {11}
     assert seen.release.frame.equals(before.frame)
-
-
-def test_groups_stay_within_strata(seen):
-    app = open_survey("release", columns=roles(region="stratum"), k="5")
-    assert not app.error
-    assert (seen.release.frame["region"].groupby(seen.release.partition.labels).nunique() == 1).all()
-    assert [s.n_records for s in seen.release.report.risk.strata] == FRAME["region"].value_counts(sort=False).tolist()
 
 
 # --- the values -------------------------------------------------------------------------------------------------------
@@ -403,15 +354,6 @@ def test_risk_and_utility_stand_before_and_after_and_the_rest_in_tables(seen, mo
     assert f"{other}: the spread shrinks by" in plain(choose(app, w_release_attribute=other))
 
 
-def test_numbers_and_what_groups_have_in_common_are_both_drawn():
-    app = open_page("release", data="wine", k="5", statistic="ancestor")
-    assert not app.error
-    assert "a range spans" in plain(app)
-    measures = {name for frame in app.dataframe if "measure" in frame.value for name in frame.value["measure"]}
-    assert "Total-IL" in measures
-    assert "Information loss IL" not in measures
-
-
 def test_of_several_confidential_columns_the_worst_stands_out(seen):
     two = {"sickness_days": "confidential", "satisfaction": "confidential"}
     app = open_survey("release", columns=roles(quasi=("age", "household_income"), **two), k="2")
@@ -469,18 +411,6 @@ def search_for(monkeypatch, k, **query):
     return app
 
 
-def test_of_an_own_file_with_categories_the_best_found_is_released_and_replays(monkeypatch, seen):
-    monkeypatch.setattr(schedule, "_FIRST_SECONDS", 1.0)
-    app = search_for(monkeypatch, 5, ks="5, 10")
-    workspace, release = seen.workspace, seen.release
-    loss = workspace.problem.row(release.partition, release.partition)["information_loss"]
-    assert loss < run_one(workspace.problem, Method("k-member"), 5).information_loss
-    assert percent(loss) in plain(app)
-    again = replay(workspace.table.frame, release.recipe)
-    assert again.export("protected.csv", like=workspace.table.read)[0] == seen.data
-    assert f"loss {percent(loss)}" in plain(visit(app, "clusters"))
-
-
 def test_of_an_own_file_the_best_found_is_chosen_and_stays_until_a_better_one_is_taken(monkeypatch, seen):
     monkeypatch.setattr(search, "NEAR", 0.0)
     app = search_for(monkeypatch, 4, columns=roles(), ks="3-5")
@@ -511,43 +441,6 @@ def test_of_an_own_file_the_best_found_is_chosen_and_stays_until_a_better_one_is
 
 
 # --- the files --------------------------------------------------------------------------------------------------------
-
-# Names that Stata and SPSS do not take, with a category, numbers and whole numbers.
-HOURS = pd.DataFrame(
-    {"hours per week": [31, 33, 35, 60, 62, 64], "€": [1.5, 2.5, 3.5, 7.5, 8.5, 9.5], "town": list("aabbbb")}
-)
-
-
-def read_excel(data):
-    header, *rows = openpyxl.load_workbook(io.BytesIO(data)).active.iter_rows(values_only=True)
-    return pd.DataFrame(rows, columns=header)
-
-
-def read_spss(data, path):
-    path.write_bytes(data)
-    return pytest.importorskip("pyreadstat").read_sav(path)[0]
-
-
-@pytest.mark.parametrize("ending", [".csv", ".parquet", ".xlsx", ".dta", ".sav"])
-def test_each_file_read_by_others_is_the_release(seen, tmp_path, ending):
-    columns = roles(tuple(HOURS), tuple(HOURS)[:2], town="confidential")
-    content = HOURS.to_csv(index=False).encode()
-    app = upload("hours.csv", content, "release", columns=columns, k="3", format=ending, method="mdav")
-    assert not app.error
-    readers = {
-        ".csv": lambda: pd.read_csv(io.BytesIO(seen.data)),
-        ".parquet": lambda: pd.read_parquet(io.BytesIO(seen.data)),
-        ".xlsx": lambda: read_excel(seen.data),
-        ".dta": lambda: pd.read_stata(io.BytesIO(seen.data)),
-        ".sav": lambda: read_spss(seen.data, tmp_path / "hours.sav"),
-    }
-    read = readers[ending]()
-    assert read.iloc[:, 0].tolist() == [33, 33, 33, 62, 62, 62]
-    assert read.iloc[:, 1].tolist() == [2.5, 2.5, 2.5, 8.5, 8.5, 8.5]
-    assert read.iloc[:, 2].astype(str).tolist() == list("aabbbb")
-    renamed = ending in (".dta", ".sav")
-    assert (list(read.columns) == list(HOURS.columns)) is not renamed
-    assert ("'hours_per_week'" in plain(app)) is renamed
 
 
 def test_a_file_that_cannot_be_written_or_checked_is_blocked_by_one_problem(monkeypatch):
@@ -613,18 +506,6 @@ def test_a_cancelled_release_says_so_and_too_large_a_k_is_one_sentence(monkeypat
     [error] = choose(app, w_k_chosen=179).error
     assert "fewer than k=179" in error.value.replace("\\", "")
     assert "\n" not in error.value
-
-
-def test_a_kind_of_file_that_cannot_hold_the_release_is_said_and_another_one_can_be_chosen(monkeypatch):
-    def refuse(frame, name, *labels):
-        raise DataError("writing a .sav file needs the package pyreadstat.")
-
-    monkeypatch.setattr(releases, "written", refuse)
-    app = open_page("release", data="wine", k="7", format=".sav")
-    assert "Writing a .sav file needs the package pyreadstat" in plain(app)
-    assert not downloads(app)
-    monkeypatch.undo()
-    assert downloads(choose(app, w_format=".csv"))
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-import threading
 
 import pytest
 
 from microagg import DataError
-from pages.shared import jobs
 from pages.shared.job_queue import Job
 from tests.pages.helpers import go_to, open_page, plain, press, settle
 
@@ -60,42 +58,3 @@ def test_a_job_that_fails_while_the_page_is_drawn_says_why(impatient, monkeypatc
     press(app, "Go on")
     assert not app.error
     assert app.get("plotly_chart")
-
-
-def test_results_are_read_whole_whatever_is_begun_and_cancelled_meanwhile():
-    """Several threads of one session begin, cancel and read jobs; what is complete has all that it made."""
-    box, failures = jobs.Results(), []
-
-    def work(job):
-        def do(item):
-            job.check()
-            job.result[item] = item
-            job.step()
-
-        job.do_all(range(8), do)
-
-    def use(seed):
-        own = random.Random(seed)
-        try:
-            for _ in range(80):
-                kind = own.choice(["sweep", "partition"])
-                job = box.start(kind, own.randrange(4), 8, work, {})
-                if own.random() < 0.3:
-                    box.cancel_all()
-                job.wait(own.choice([0.0, 0.005]))
-                if job.complete:
-                    assert job.result == {item: item for item in range(8)}
-                if not job.running:
-                    box.forget(kind, job)
-                if own.random() < 0.1:
-                    box.drop(kind)
-        except Exception as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=use, args=(seed,), daemon=True) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert not failures
-    box.cancel_all()

@@ -56,10 +56,10 @@ def test_the_address_holds_every_choice_that_is_not_usual(monkeypatch):
 
 # What links that were sent before say; a choice may move in the code, its key in the address may not.
 KEYS = """
-    data file seed reading digest columns agreed entered overridden cut classes attribute scale k method polish
+    data seed reading digest columns agreed entered overridden cut classes attribute scale k method polish
     explained stop
     methods ks best measure limit risk lost risk_limit sample sample_seed
-    second plane x y axes colors frame demo
+    second plane x y axes frame demo
     statistic exact weights shuffle diversity closeness format
     records line points few watch_k watched beside tick activity
     stored view first rival above at_k on

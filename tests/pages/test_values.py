@@ -102,33 +102,6 @@ def test_numbers_become_intervals_that_are_suggested_or_ones_own():
     assert "ordinal={'age': ['<30', '30–64', '65+']}" in visit(app, "release").code[0].value
 
 
-def test_codes_are_cut_and_rare_values_made_one():
-    table = CLINIC.assign(postcode=[f"01{i % 4}{i % 9}7" for i in range(N)], job=["a", "b", *["c"] * (N - 2)])
-    roles = ["quasi-identifier.category..0:postcode", "quasi-identifier.category..0:job", "identifier...0:age"]
-    app = clinic(table, roles)
-    assert "4 values instead of 36" in take(app, "postcode", "the first 3 characters, such as 010**")
-    assert "4 distinct values, for example 010**, 011**, 012**" in plain(app)
-    assert "2 records changed" in take(app, "job", "the 2 values of fewer than 3 records made 'other'")
-    assert "Values of **job**: 'a' and 'b' are now 'other'." in plain(app)
-
-
-def test_text_that_reads_as_numbers_has_ranges_and_one_that_does_not_has_none():
-    costs = [f"{100 + 7 * i},50" for i in range(N - 1)] + ["k. A."]
-    table = CLINIC.assign(cost=costs, seen=pd.Timestamp("2001-02-03"))
-    roles = ["quasi-identifier.number.drop.1:cost", "quasi-identifier.number..0:age", "identifier...0:sex"]
-    app = clinic(table, roles, ";")
-    effects = take(app, "cost", "numbers below 114.5 made that, and above 702.5 that")
-    assert "4 records changed, at least 3 have each of the two" in effects
-    assert "cost: 114.5 to 702.5" in plain(look_at(app, "cost"))
-    visit(app, "release")
-    assert "numbers={'cost': '1.234,5'}" in app.code[0].value
-    assert "'cost': {'<114.5': '114.5', '>702.5': '702.5'}" in app.code[0].value
-    roles[0] = "quasi-identifier.number.drop.0:cost"  # 'k. A.' is no number, and does not count as missing
-    app = look_at(clinic(table, roles, ";"), "cost")
-    assert "'k. A.' in record 89" in plain(app)
-    assert not [own for own in app.button if (own.key or "").startswith("suggest_cost")]
-
-
 def test_a_recoding_that_cannot_be_done_is_told_and_taken_back():
     app = clinic(recode=["sex=>5=5", "nobody=a=b"])
     assert "olumn 'sex' has 'f' in record 0" in plain(app)

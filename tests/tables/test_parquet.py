@@ -13,8 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from microagg import DataError, ParameterError
-from microagg.tables import parquet_files, read_file, read_table, sample_parquet, write_table
-from microagg.tables.parquet import MOST_PARTS
+from microagg.tables import parquet_files, read_file, read_table, write_table
 from tests.cases import for_each
 from tests.tables.common import fails, parquet
 
@@ -167,76 +166,20 @@ def test_written_columns_that_change():
     assert pq.read_schema(io.BytesIO(write_table(frame, "x.parquet"))).field("none").type == pa.string()
 
 
-@pytest.fixture
-def table():
-    n = 1_000
-    return pd.DataFrame({"record": np.arange(n), "town": [f"town {i % 7}" for i in range(n)]})
-
-
-def test_draws_each_record_once_in_the_order_of_the_table(tmp_path, table):
-    table.to_parquet(tmp_path / "a.parquet", row_group_size=90)
-    drawn = sample_parquet(tmp_path / "a.parquet", 200, seed=1)
-    rows = drawn.frame["record"].to_numpy()
-    assert drawn.n_records == 1_000
-    assert (drawn.n_parts, drawn.parts) == (12, 12)
-    assert len(rows) == 200
-    assert (np.diff(rows) > 0).all()
-    pd.testing.assert_frame_equal(drawn.frame, table.iloc[rows].reset_index(drop=True))
-    # From all over the table: of ten tenths none is missed by 200 records.
-    assert set(rows // 100) == set(range(10))
-
-
-def test_the_seed_decides_and_a_small_table_is_there_whole(tmp_path, table):
-    table.to_parquet(tmp_path / "a.parquet", row_group_size=90)
-    once, again, other = (sample_parquet(tmp_path / "a.parquet", 50, seed=seed).frame for seed in (3, 3, 4))
-    pd.testing.assert_frame_equal(once, again)
-    assert not once.equals(other)
-    pd.testing.assert_frame_equal(sample_parquet(tmp_path / "a.parquet", 5_000).frame, table)
-    # Of many parts few are read.
-    table.to_parquet(tmp_path / "a.parquet", row_group_size=10)
-    drawn = sample_parquet(tmp_path / "a.parquet", 100)
-    assert (len(drawn.frame), drawn.n_parts, drawn.parts) == (100, MOST_PARTS, 100)
-
-
-def test_a_folder_is_one_table(tmp_path, table):
-    table.iloc[:400].to_parquet(tmp_path / "part-0.parquet")
-    table.iloc[400:].to_parquet(tmp_path / "part-1.parquet")
-    (tmp_path / "_metadata").write_text("not a part")
-    (tmp_path / ".hidden.parquet").write_text("not a part either")
+def test_a_folder_is_one_table_by_the_names_of_its_files(tmp_path):
+    for name in ("part-1.parquet", "part-0.parquet", "_metadata", ".hidden.parquet"):
+        (tmp_path / name).touch()
     assert [file.name for file in parquet_files(tmp_path)] == ["part-0.parquet", "part-1.parquet"]
-    pd.testing.assert_frame_equal(sample_parquet(tmp_path, 1_000).frame, table)
 
 
-def test_errors_say_what_to_do(tmp_path, table):
+def test_errors_of_a_folder_say_what_to_do(tmp_path):
     with pytest.raises(DataError, match=r"there is no file .*nowhere.*: check its name"):
-        sample_parquet(tmp_path / "nowhere", 3)
+        parquet_files(tmp_path / "nowhere")
     with pytest.raises(DataError, match="has no Parquet files"):
-        sample_parquet(tmp_path, 3)
+        parquet_files(tmp_path)
     (tmp_path / "a.csv").write_text("x")
     with pytest.raises(ParameterError, match=r"'a.csv' is no Parquet file"):
-        sample_parquet(tmp_path / "a.csv", 3)
-    (tmp_path / "a.csv").unlink()
+        parquet_files(tmp_path / "a.csv")
     (tmp_path / "in it").mkdir()
     with pytest.raises(DataError, match=r"has folders in it \('in it'\)"):
-        sample_parquet(tmp_path, 3)
-    (tmp_path / "in it").rmdir()
-    (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing more")
-    with pytest.raises(DataError, match="is no Parquet file, or a damaged one"):
-        sample_parquet(tmp_path, 3)
-    table.to_parquet(tmp_path / "a.parquet")
-    table.rename(columns={"town": "city"}).to_parquet(tmp_path / "b.parquet")
-    with pytest.raises(DataError, match=r"'b.parquet' has other columns than 'a.parquet'"):
-        sample_parquet(tmp_path, 3)
-    pd.DataFrame({"x": [[1], [2]]}).to_parquet(tmp_path / "lists.parquet")
-    with pytest.raises(DataError, match=r"column 'x' of the file 'lists\.parquet' holds lists"):
-        sample_parquet(tmp_path / "lists.parquet", 3)
-    table.iloc[:0].to_parquet(tmp_path / "empty.parquet")
-    with pytest.raises(DataError, match="no records"):
-        sample_parquet(tmp_path / "empty.parquet", 3)
-
-
-@pytest.mark.parametrize("given", [{"n": 0}, {"n": -3}, {"n": "x"}, {"n": 3, "seed": -1}])
-def test_numbers_out_of_their_bounds_are_named(tmp_path, table, given):
-    table.to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(ParameterError, match="must be a whole number of at least"):
-        sample_parquet(tmp_path / "a.parquet", **given)
+        parquet_files(tmp_path)
