@@ -196,27 +196,6 @@ def tenth_in_words(sides: Sequence[Side]) -> str:
     return f"{'The worst group causes' if few else 'The worst 10 % of groups cause'} {' and '.join(parts)} of the loss"
 
 
-def group_sizes(sides: Sequence[Side]) -> go.Figure:
-    figure = go.Figure()
-    most = 0
-    for side in sides:
-        values, counts = np.unique(side.partition.sizes, return_counts=True)
-        most = max(most, int(counts.max()))
-        label = escape_html(side.label)
-        hover = f"<b>{label}</b><br>%{{y}} groups of %{{x}} records<extra></extra>"
-        figure.add_bar(
-            x=values, y=counts, name=label, marker={"color": theme.style(side.key).color}, hovertemplate=hover
-        )
-    sizes = np.concatenate([side.partition.sizes for side in sides])
-    widest, least = int(sizes.max()), int(sizes.min())
-    # Bars of a few sizes stay as narrow as those of many.
-    few = {"dtick": -(-(widest - least + 1) // 8), "range": (least - 1, max(widest, least + 6) + 1)}
-    figure.update_xaxes(title="records in the group", **(few if widest - least <= 20 else {}))
-    figure.update_yaxes(title="groups", **({"dtick": 1} if most <= 5 else {}))
-    figure.update_layout(barmode="group", bargap=0.25, showlegend=False)
-    return finish(figure, 270)
-
-
 def losses_against_k(rows: pd.DataFrame, k: int, bounds: Sequence[Bound]) -> go.Figure:
     """Draw the loss of each method at each k, by rows of a sweep, with the lower bound as an area."""
     figure = go.Figure()

@@ -56,8 +56,7 @@ def _controls(workspace: Workspace) -> None:
         second = methods.second(workspace)
         state.bound(st.selectbox, label, "second", selected=second, options=fitting, format_func=methods.title)
         plane.pick(workspace)
-        with st.popover("More", width="content"):
-            plane.pick_details(workspace)
+        plane.pick_attributes(workspace)
         state.bound(st.toggle, "Curves by k", "demo")
 
 
@@ -162,7 +161,8 @@ def _linked(workspace: Workspace, view: View, sides: list[Side]) -> None:
             how = {"on_select": click, "selection_mode": "points", "config": figures.CONFIG}
             show_figure(figure, title=title, key=key, alt=alt, **how)
     group.show(workspace, sides)
-    _distributions(sides)
+    alt = "Share of the loss in the groups with the largest loss, against their share of all groups."
+    show_figure(figures.loss_curve(sides), title=figures.tenth_in_words(sides), key="loss_curve", alt=alt)
     group.losing_most(workspace, sides[0])
 
 
@@ -191,8 +191,6 @@ def _remarks(view: View, workspace: Workspace) -> None:
     if workspace.schema.strata:
         within = listing([escape_markdown(name) for name in workspace.schema.strata])
         says.append(f"Groups are formed within {within}.")
-    if outside := view.outside():
-        says.append(f"{count(outside, 'record')} lie outside the frame: zoom out, or choose “All records”.")
     if says:
         st.caption(" ".join(says))
 
@@ -206,20 +204,6 @@ def _save(workspace: Workspace, view: View, sides: list[Side]) -> None:
         return to_csv(pd.DataFrame(columns))
 
     download("Data of the figure (CSV)", table, "groups.csv", type="tertiary")
-
-
-def _distributions(sides: list[Side]) -> None:
-    by_group, sizes = st.columns(2, gap="large")
-    with by_group:
-        alt = "Share of the loss in the groups with the largest loss, against their share of all groups."
-        show_figure(figures.loss_curve(sides), title=figures.tenth_in_words(sides), key="loss_curve", alt=alt)
-    with sizes:
-        exact = [100 * float(np.mean(side.partition.sizes == side.partition.k)) for side in sides]
-        parts = [f"{share:.0f} % ({side.label})" for share, side in zip(exact, sides, strict=True)]
-        title = f"Groups of exactly k records: {' and '.join(parts)}"
-        show_figure(
-            figures.group_sizes(sides), title=title, key="sizes", alt="Number of groups by size, for each method."
-        )
 
 
 def _describe(workspace: Workspace, sides: list[Side], results: list[Result]) -> None:

@@ -99,25 +99,18 @@ class View:
     rows: np.ndarray
 
     @classmethod
-    def of(cls, x: Axis, y: Axis, *, central: bool = False, seed: int = 0) -> View:
-        """Return a view of all records, or with ``central`` of the middle 96 % along each axis."""
+    def of(cls, x: Axis, y: Axis, seed: int = 0) -> View:
+        """Return a view of all records."""
         rows = np.flatnonzero(np.isfinite(x.values) & np.isfinite(y.values))
         ranges = []
         for axis in (x, y):
-            low, high = np.percentile(axis.places(axis.values[rows]), (2, 98) if central else (0, 100))
+            places = axis.places(axis.values[rows])
+            low, high = places.min(), places.max()
             pad = 0.05 * (high - low) or 0.5
             ranges.append((float(low - pad), float(high + pad)))
         if len(rows) > MOST_POINTS:
             rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_POINTS, replace=False))
         return cls(x, y, ranges[0], ranges[1], rows)
-
-    def points(self) -> np.ndarray:
-        return np.stack([axis.places(axis.values) for axis in (self.x, self.y)], axis=1)
-
-    def outside(self) -> int:
-        ranges = np.array([self.x_range, self.y_range])
-        points = self.points()
-        return int(((points < ranges[:, 0]) | (points > ranges[:, 1])).any(axis=1).sum())
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Placing the records on a plane …")
@@ -153,31 +146,23 @@ def pick(workspace: Workspace) -> None:
     state.bound(st.selectbox, "Plane", "plane", selected=plane, options=list(titles), format_func=titles.get, help=says)
 
 
-def pick_details(workspace: Workspace) -> None:
+def pick_attributes(workspace: Workspace) -> None:
+    """Draw the choice of the attributes on the axes, if the plane is that of two attributes."""
     if _chosen(workspace) == "attributes":
         for field, label, name in zip(("x", "y"), ("Across", "Up"), _pair(workspace), strict=True):
             state.update(**{field: name})
             state.bound(st.selectbox, label, field, options=_with_order(workspace))
-    titles = {"all": "All records", "center": "The dense middle"}
-    says = "The dense middle leaves out the outer 2 % on each side."
-    state.bound(st.selectbox, "Frame", "frame", options=list(titles), format_func=titles.get, help=says)
-    titles = {"suited": "Log or asinh where skewed", "linear": "Linear"}
-    says = (
-        "An axis is logarithmic where its values are skewed and all above 0, and an inverse hyperbolic sine (asinh) where "
-        "some are not: like the logarithm far from 0, linear near it."
-    )
-    state.bound(st.selectbox, "Scale of the axes", "axes", options=list(titles), format_func=titles.get, help=says)
 
 
 def view(workspace: Workspace, partition: Partition) -> View:
     """Return the chosen plane; ``partition`` says which attributes lose most."""
-    plane, choices = _chosen(workspace), state.current().clusters
+    plane = _chosen(workspace)
     if plane == "components":
         across, up = _principal(workspace)
     else:
         names = _pair(workspace) if plane == "attributes" else _losing_most(workspace, partition)
-        across, up = (_attribute(workspace, name, scaled=choices.axes == "suited") for name in names)
-    return View.of(across, up, central=choices.frame == "center")
+        across, up = (_attribute(workspace, name, scaled=True) for name in names)
+    return View.of(across, up)
 
 
 def _chosen(workspace: Workspace) -> str:

@@ -140,8 +140,6 @@ class ClustersChoices:
     plane: str = _one_of(("", "components", "loss", "attributes"))  # empty: what fits
     x: str = ""  # the attributes of a plane of two attributes; empty: the first ones
     y: str = ""
-    axes: str = _one_of(("suited", "linear"), "suited")  # skewed attributes on a log or asinh scale, or none
-    frame: str = _one_of(("all", "center"), "all")  # which part of the plane is drawn
     demo: bool = False  # whether the curves of both methods stand above the pictures, for a talk
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from microagg.partition import Partition
-from pages.clusters.figures import Side, group_sizes, loss_curve, planes, tenth_in_words
+from pages.clusters.figures import Side, loss_curve, planes, tenth_in_words
 from pages.clusters.plane import MOST_POINTS, Axis, View
 from pages.shared import theme
 from tests.pages.helpers import decode
@@ -36,7 +36,6 @@ def test_records_without_a_place_are_not_drawn():
     view = View.of(Axis("x", points[:, 0]), Axis("y", points[:, 1]))
     assert list(view.rows) == [0, 1, 3, 4]
     assert view.x_range == pytest.approx((-0.3, 6.3))
-    assert view.outside() == 1
     [figure] = drawn(view, side([0, 0, 1, 1, 1, 2], [10, 10, 20, 20, 20, 20]), loss="Total-IL")
     across, colors = marks(figure)
     assert across.tolist() == [0, 1, 5, 6]
@@ -102,7 +101,7 @@ def test_losses_are_seen_on_white_and_on_near_black_and_darken():
     assert (np.diff(light) > 0).all()
 
 
-def test_curve_and_sizes_by_hand():
+def test_the_curve_of_losses_by_hand():
     # Twenty groups: the first loses half, the second a quarter, the others share the rest.
     lost = np.r_[50.0, 25, np.full(18, 25 / 18)]
     one = side(np.repeat(np.arange(20), 2), np.repeat(lost / 2, 2), k=2)
@@ -113,18 +112,8 @@ def test_curve_and_sizes_by_hand():
     assert decode(line.y)[:3] == pytest.approx([0, 50, 75])
     assert decode(even.y) == pytest.approx(decode(even.x))
     assert line.line.color == theme.style("mdav").color
-    [bar, _] = group_sizes([one, other]).data
-    assert (list(bar.x), list(bar.y)) == ([2], [20])
 
 
 def test_of_few_groups_one_is_named_instead_of_a_tenth():
     one = side([0, 0, 1, 1, 2, 2], [30, 30, 10, 10, 10, 10], k=2)
     assert tenth_in_words([one]) == "The worst group causes 60 % (MDAV) of the loss"
-
-
-def test_sizes_of_groups_are_labelled_by_whole_numbers():
-    one = side(np.repeat([0, 1, 2], [2, 3, 22]), np.full(27, 100 / 27), k=2)
-    figure = group_sizes([one])
-    assert figure.layout.yaxis.dtick == 1
-    # 21 sizes: every third is labelled.
-    assert figure.layout.xaxis.dtick == 3

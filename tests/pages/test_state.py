@@ -59,7 +59,7 @@ KEYS = """
     data seed reading digest columns agreed entered overridden cut classes attribute scale k method polish
     explained stop
     methods ks best measure limit risk lost risk_limit sample sample_seed
-    second plane x y axes frame demo
+    second plane x y demo
     statistic exact weights shuffle diversity closeness format
     records line points few watch_k watched beside tick activity
     stored view first rival above at_k on
