@@ -92,21 +92,6 @@ def test_a_figure_is_saved_as_a_picture_and_as_a_table(page, server):
     assert csv.decode("utf-8-sig").splitlines()[0].startswith("shown,age (years)")
 
 
-def test_the_first_page_is_found_by_its_name_and_leads_to_a_file_of_ones_own_and_to_an_example(page, server):
-    page.goto(f"{server.url}/start?data=simc&k=7")
-    wait_for_address(page, f"{server.url}/?data=simc&k=7")
-    wait_until_idle(page)
-    assert page.get_by_role("dialog").count() == 0
-    assert page.get_by_test_id("stTopNav").get_by_role("link", name="microagg", exact=True).count() == 1
-    page.get_by_role("button", name="Protect my file").click()
-    page.locator("h1", has_text="Data").wait_for()
-    page.get_by_test_id("stFileUploader").wait_for()
-    wait_for_address(page, "data=upload")
-    visit(page, "microagg")
-    page.get_by_role("button", name="Try ").click()
-    page.locator("h1", has_text="Choose k").wait_for()
-
-
 def test_screen_readers_read_names_of_columns_and_methods_as_they_are(page, server):
     rows = [f"{number},{number % 7}" for number in range(1, 61)]
     page.goto(f"{server.url}/data?data=upload&method=mdav-star")

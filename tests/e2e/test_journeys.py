@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import microagg
@@ -132,28 +130,6 @@ def test_a_click_on_the_curves_of_a_sweep_under_way_chooses_for_the_whole_page(p
     page.get_by_text("Cancelled: ").wait_for()
 
 
-def test_time_spent_on_search_tells_how_far_from_the_optimum(page, server):
-    page.set_default_timeout(240_000)  # the linear program and the search are compiled first
-    page.goto(f"{server.url}/choose_k?data=wine&scale=minmax&k=3&ks=3-4&methods=mdav-star")
-    page.get_by_role("heading", name="Gap to the lower bound").wait_for()
-    page.get_by_role("button", name="Search for 30 s").click()
-    # While it runs, the gap is there.
-    page.get_by_text("Best known partition at k = 3 after").wait_for()
-    page.get_by_role("button", name="Cancel").click()
-    page.get_by_text("the best partition so far is kept").wait_for()
-    wait_until_idle(page)
-    page.get_by_text(re.compile(r"gap [\d.]+ %")).first.wait_for()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download the best partition (CSV)").click()
-    groups = pd.read_csv(download.value.path())
-    assert len(groups) == 178
-    assert groups["group"].value_counts().min() >= 3
-    page.get_by_role("button", name="Search for 30 s more").wait_for()
-    page.get_by_role("button", name="Release best known").click()
-    page.locator("h1", has_text="Release").wait_for()
-    page.locator(".st-key-chosen_method").get_by_text("Best known").wait_for()
-
-
 def test_published_figures_can_be_looked_up_and_computed(page, server):
     page.goto(f"{server.url}/published")
     page.get_by_text("printed figures are reproduced exactly").wait_for()
@@ -161,28 +137,6 @@ def test_published_figures_can_be_looked_up_and_computed(page, server):
     page.get_by_role("button", name="Compute this table here and now (2 runs)").click()
     page.get_by_text("2 figures computed here").wait_for()
     page.get_by_text("2 of 2 figures of this table are reproduced exactly").first.wait_for()
-
-
-def test_an_algorithm_of_another_family_is_picked_and_the_table_of_runs_downloaded(page, server):
-    page.goto(f"{server.url}/choose_k?data=wine&methods=mdav&ks=2-4")
-    wait_for_answer(page)
-    page.get_by_role("button", name="1 method").click()
-    picker = page.get_by_test_id("stPopoverBody")
-    picker.get_by_text("By family").click()
-    picker.get_by_role("button", name="k-Ward").click()
-    wait_for_address(page, "methods=k-ward")
-    page.locator(".annotation-text", has_text="k-Ward").first.wait_for()
-    page.keyboard.press("Escape")
-    button = page.get_by_role("button", name="Download this table")
-    button.wait_for()
-    wait_until_idle(page)
-    with page.expect_download() as waiting:
-        button.click()
-    lines = Path(waiting.value.path()).read_text(encoding="utf-8").splitlines()
-    assert lines[0].startswith("method,label,k,information_loss")
-    # The best partitions found stand in it, too.
-    methods = ["iterated-local-search", "k-ward", "mdav"]
-    assert sorted(line.split(",")[0] for line in lines[1:]) == [name for name in methods for _ in range(3)]
 
 
 def test_a_duel_of_two_methods_is_there_at_once_and_its_address_reproduces_it(page, server):

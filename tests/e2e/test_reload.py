@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tests.conftest import load_benchmark
@@ -13,94 +11,9 @@ from tests.e2e.steps import columns_of, contrast, set_role, visit, wait_for_addr
 
 pytestmark = pytest.mark.e2e
 
-# None of them is what is guessed, however the file is read.
-ROLES = {"person": "Other", "age": "Confidential", "rent": "Confidential", "town": "Stratum"}
-
-
-def rents():
-    """Return a CSV file whose rents have decimal commas, and in which “k.A.” stands for no answer."""
-    random = np.random.default_rng(0)
-    lines = ["person;age;rent;town"]
-    for i in range(200):
-        age = "k.A." if i % 20 == 3 else random.integers(18, 90)
-        rent = f"{random.integers(300, 2000)},{random.integers(10, 99)}"
-        lines.append(f"P{i:04};{age};{rent};{random.choice(['Aachen', 'Bonn', 'Celle'])}")
-    return "\n".join(lines).encode()
-
-
-def upload(page, content):
-    file = {"name": "rents.csv", "mimeType": "text/csv", "buffer": content}
-    page.set_input_files("input[type=file] >> nth=0", file)
-    page.get_by_text("200 records").first.wait_for()
-    wait_until_idle(page)
-
-
-def read_otherwise(page):
-    """Have the file read with decimal commas, and with its code for what is missing."""
-    page.get_by_role("button", name="The decimal mark is a comma").click()
-    page.get_by_text("Read with your settings: decimal:").wait_for()
-    wait_until_idle(page)
-    page.get_by_text("How the file is read", exact=True).click()
-    page.wait_for_timeout(1500)  # what is written while it opens is lost
-    field = page.get_by_role("combobox", name=re.compile("Cells of text that count as missing"))
-    field.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)  # what opens closes when the page is scrolled
-    field.fill("k.A.")
-    page.get_by_text("Add: k.A.").wait_for()
-    field.press("Enter")
-    wait_until_idle(page)
-    assert columns_of(page)["age"]["Missing"] == "10"
-
-
-def roles(page):
-    """Return what the page shows as the role of each column."""
-    return {name: role_of(page, name) for name in ROLES}
-
 
 def role_of(page, name):
     return columns_of(page)[name]["Role"]
-
-
-def decide(page, server):
-    """Upload a file, have it read otherwise, and decide of every column; return the address."""
-    page.goto(f"{server.url}/data?data=upload")
-    page.get_by_text("Upload the same file again").wait_for()
-    upload(page, rents())
-    read_otherwise(page)
-    for name, role in ROLES.items():
-        set_role(page, name, role)
-        wait_for_address(page, f"%3A{name}")
-        wait_until_idle(page)
-    page.get_by_text("Every column is decided").wait_for()
-    return page.url
-
-
-def test_a_file_that_is_uploaded_again_is_read_and_decided_as_it_was(page, server):
-    link = decide(page, server)
-    page.get_by_text("Project", exact=True).click()
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="Save the project").click()
-
-    page.goto("about:blank")
-    page.goto(link)
-    page.get_by_text("This session has no file").wait_for()
-    upload(page, rents())
-    page.get_by_text("Read with your settings: decimal:").wait_for()
-    page.get_by_text("Every column is decided").wait_for()
-    assert roles(page) == ROLES
-    assert page.get_by_text("made for other values").count() == 0
-
-    page.goto("about:blank")
-    page.goto(f"{server.url}/data?data=upload")
-    page.get_by_text("No file yet").wait_for()
-    page.get_by_text("Project", exact=True).click()
-    name, content = saved.value.suggested_filename, Path(saved.value.path()).read_bytes()
-    file = {"name": name, "mimeType": "application/json", "buffer": content}
-    page.set_input_files("input[type=file] >> nth=1", file)
-    page.get_by_text("This session has no file").wait_for()
-    upload(page, rents())
-    page.get_by_text("Every column is decided").wait_for()
-    assert roles(page) == ROLES
 
 
 def test_back_and_forward_of_the_browser_undo_a_choice_and_do_it_again(page, server):

@@ -155,12 +155,3 @@ def test_a_link_carries_a_taxonomy_to_a_column_that_is_what_it_was():
     look_at(press(app, "Repeat the decisions"), "region")
     assert text(app) == TREE
     assert "made for other values" not in plain(app)
-
-
-def test_untrusted_names_and_categories_are_drawn_letter_by_letter():
-    rows = "".join(f"<b>{'xy'[i % 2]}</b>,{i},![u](http://e.org/{i % 2})\n" for i in range(40))
-    name = "![q](http://example.org/x.png)"
-    app = look_at(upload("![x](http://example.org).csv", f"{name},$n$,=c\n{rows}".encode()), name)
-    assert not app.error
-    assert not re.search(r"(?<!\\)\]\(http", words(app))
-    assert "&lt;b&gt;x&lt;/b&gt;" in drawn(app)

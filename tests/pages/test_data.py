@@ -202,24 +202,6 @@ def test_ticked_rows_get_a_role_and_a_kind_at_once():
     assert [roles_of(app)[name] for name in ("region", "education")] == ["Confidential"] * 2
 
 
-@pytest.mark.parametrize("agreed", [True, False])
-def test_what_was_decided_of_other_values_is_a_guess_again(agreed):
-    """After a reload the same file may be read otherwise: its numbers are text then, on which nobody decided."""
-    numbers = "".join(f"{20 + i % 9},{i % 5}.{i % 7}5\n" for i in range(60))
-    app = upload_to(f"age,weight\n{numbers}")
-    decide(app, weight="quasi_identifiers")
-    decide(app, age="confidential")
-    if agreed:
-        accept(app)
-    link = {name: app.query_params[name] for name in ("columns", "agreed") if name in app.query_params}
-    app = upload_to(f"age,weight\n{numbers.replace('.', ':')}", **link)
-    assert "decisions on 'weight' were made for other values" in plain(app)
-    assert "Every column is decided" not in words(app)
-    press(app, "Discard the decisions")
-    assert "made for other values" not in words(app)
-    assert decided(app) == ["confidential.numeric.drop.0:age"]
-
-
 def test_columns_of_the_address_that_are_not_there_are_said_and_can_be_forgotten():
     said = ["other.number.drop.0:hue", "other.number.drop.0:non*sense"]
     app = open_page("data", data="wine", columns=said, entered=['ordinal.123456:["ash", ["2.1"]]'])
@@ -400,20 +382,6 @@ def test_missing_benchmark_is_offered_for_download(monkeypatch, tmp_path):
     settle(go_to(app, "data"))
     assert button(app, "Download Census")
     assert "Census" in visit(app, "clusters").error[0].value
-
-
-def test_an_upload_is_used_as_it_is_read():
-    app = upload("my *data*.csv", b"name;a;b\nx;1;2\ny;2;3\nz;3;4\nv;4;5\nw;9;9\nu;8;8\n")
-    assert not app.error
-    assert "my *data*.csv**: 6 records, 3 columns" in plain(app)
-    assert "choose ';' as the delimiter" in errors(choose(app, u_delimiter="comma"))[0]
-    book = io.BytesIO()
-    with pd.ExcelWriter(book) as writer:
-        pd.DataFrame({"a": [1, 2], "b": [3, 4]}).to_excel(writer, sheet_name="first", index=False)
-        pd.DataFrame({"c": [1, 2, 3], "d": [3, 4, 7]}).to_excel(writer, sheet_name="second", index=False)
-    app = upload("a.xlsx", book.getvalue())
-    assert rows(app) == ["a", "b"]
-    assert rows(choose(app, u_sheet="second")) == ["c", "d"]
 
 
 def test_untrusted_names_are_shown_letter_by_letter():

@@ -35,7 +35,6 @@ from tests.pages.helpers import (
 
 #: The pages that show the chosen data; the others are the same on any.
 ON_DATA = ("data", "choose_k", "clusters", "release")
-OTHERS = tuple(page for page in shell.PAGES if page not in ON_DATA)
 
 
 def check(app, data):

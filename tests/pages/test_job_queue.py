@@ -13,7 +13,7 @@ import pytest
 
 from microagg import DataError
 from microagg.progress import checkpoint
-from pages.shared.job_queue import FairScheduler, Job, Turn, _notify
+from pages.shared.job_queue import FairScheduler, Job, Turn
 
 
 @pytest.fixture
@@ -363,22 +363,6 @@ def test_a_new_owner_does_not_make_up_for_the_time_before_it_came(clock):
     scheduler.release(new)
     # The new owner has used one second since both are there, the old one none: not a hundred.
     assert computing(back, newer) == [True, False]
-
-
-def test_a_cancelled_thread_waits_no_longer():
-    scheduler, stop, answers = FairScheduler(1), threading.Event(), []
-    held, waiting = Turn("one"), Turn("two", is_cancelled=stop.is_set)
-    assert scheduler.acquire(held)
-    thread = threading.Thread(target=lambda: answers.append(scheduler.acquire(waiting)), daemon=True)
-    thread.start()
-    time.sleep(0.05)
-    stop.set()
-    _notify()
-    thread.join(2)
-    assert answers == [False]
-    scheduler.release(held)
-    assert scheduler.turns == []
-    assert scheduler.acquire(Turn("three"))
 
 
 def test_who_has_gone_is_forgotten(clock):

@@ -66,15 +66,6 @@ def test_running_one_of_two_partitions_does_not_push_out_the_other(box, monkeypa
     assert not box.jobs
 
 
-def test_partitions_that_were_pushed_out_before_the_page_read_them_are_there(box, monkeypatch):
-    monkeypatch.setattr(Job, "wait", interrupted)
-    with pytest.raises(PageEndedError):
-        jobs.partitions(Wine(), CELLS)
-    box.partitions.clear()
-    monkeypatch.setattr(Job, "wait", until_the_end)
-    assert [(result.method, result.k) for result in jobs.partitions(Wine(), CELLS)] == CELLS
-
-
 def test_a_release_that_was_pushed_out_before_the_page_read_it_is_there(box, monkeypatch):
     made = object()
     monkeypatch.setattr(Job, "wait", interrupted)

@@ -354,14 +354,6 @@ def test_risk_and_utility_stand_before_and_after_and_the_rest_in_tables(seen, mo
     assert f"{other}: the spread shrinks by" in plain(choose(app, w_release_attribute=other))
 
 
-def test_of_several_confidential_columns_the_worst_stands_out(seen):
-    two = {"sickness_days": "confidential", "satisfaction": "confidential"}
-    app = open_survey("release", columns=roles(quasi=("age", "household_income"), **two), k="2")
-    worst = max(seen.release.assess().of("homogeneous"), key=lambda figure: figure.after)
-    [title] = [title for title in tiles(app) if title.startswith("Records in uniform groups")]
-    assert title == f"Records in uniform groups: {worst.attribute}"
-
-
 # --- what a search has found ------------------------------------------------------------------------------------------
 
 
@@ -506,28 +498,6 @@ def test_a_cancelled_release_says_so_and_too_large_a_k_is_one_sentence(monkeypat
     [error] = choose(app, w_k_chosen=179).error
     assert "fewer than k=179" in error.value.replace("\\", "")
     assert "\n" not in error.value
-
-
-@pytest.mark.parametrize(
-    ("name", "cell", "says"), [("n" * 100, "x", "cut to 80 characters"), ("t", "a\0", "zero character")]
-)
-def test_what_stata_cannot_hold_is_said_and_other_files_are_offered(name, cell, says):
-    stream = io.BytesIO()
-    FRAME[["age", "rent"]].assign(**{name: cell}).to_parquet(stream)
-    columns = roles(("age", "rent", name), ("age", "rent"), other="confidential")
-    app = upload("people.parquet", stream.getvalue(), "release", columns=columns, k="3", format=".dta", method="mdav")
-    assert says in plain(app)
-    assert downloads(app) is (cell == "x")
-    assert downloads(choose(app, w_format=".parquet"))
-
-
-@pytest.mark.parametrize(("statistic", "name"), [("mean", "loss"), ("ancestor", "IL")])
-def test_the_loss_of_the_best_known_partition_is_that_of_the_release_or_named_by_its_measure(statistic, name):
-    app = open_page("release", data="census", k="5", method="found", statistic=statistic)
-    [stated] = re.findall(rf"Best known partition: {name} ([\d.]+ %)", plain(app))
-    says_measure = "The loss of the release is Total-IL, as it has ranges." in plain(app)
-    assert (tiles(app)["Loss"] == stated) is not says_measure
-    assert says_measure == (statistic == "ancestor")
 
 
 def test_a_format_that_cannot_hold_the_file_is_named_while_the_records_are_grouped(monkeypatch):

@@ -118,18 +118,6 @@ def test_what_the_address_cannot_mean_is_the_usual_value(monkeypatch):
     assert state.to_query() == {"data": state.default_data()}
 
 
-def test_a_guarantee_of_a_column_takes_the_place_of_another_of_the_same_option(monkeypatch):
-    loaded(monkeypatch, data="wine", diversity=["pay=2", "a=b=3"])
-    state.guarantee("diversity", "pay", ("entropy", 1.5))
-    state.guarantee("closeness", "pay", 0.2)
-    assert state.current().release.diversity == ("a=b=3", "pay=entropy:1.5")
-    assert state.limits("diversity", state.current().release.diversity) == {"a=b": 3, "pay": ("entropy", 1.5)}
-    state.guarantee("diversity", "a=b", None)
-    assert state.to_query() == {"data": "wine", "diversity": ["pay=entropy:1.5"], "closeness": ["pay=0.2"]}
-    state.choose_data("simu")
-    assert state.to_query() == {"data": "simu"}
-
-
 def test_what_is_too_long_for_an_address_stays_in_the_session(monkeypatch):
     few = [f"other.number.drop.0:question {i}" for i in range(100)]
     loaded(monkeypatch, data="wine", k="7", columns=few)
