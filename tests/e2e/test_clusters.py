@@ -36,9 +36,10 @@ def click(page, side):
 
 
 def members_said(page, label):
-    said = page.get_by_text(re.compile(rf"Group \d+ of {label}:")).locator("xpath=..")
+    form = re.compile(rf"^Group \d+ of {label}: (\d+) records, ")
+    said = page.locator("[data-testid=stMarkdownContainer] p", has_text=form)
     said.wait_for()
-    return int(re.search(r": (\d+) records, ", said.text_content())[1])
+    return int(form.match(said.text_content())[1])
 
 
 def wait_for_standing(page, members):
