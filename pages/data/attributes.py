@@ -193,7 +193,7 @@ def _edit_taxonomy(table: Table, name: str) -> None:
         tree.to_text(),
         lambda text: enter(Taxonomy.from_text(text)),
         help="The root on the first line; two blanks more for each level below. All values must be equally deep: where a "
-        "branch has fewer levels, repeat its name (Private below Private). Nested JSON is understood too.",
+        "branch has fewer levels, repeat its name (Private below Private).",
     )
     _say_uncovered(table, name, "taxonomy", lambda lacking: put(lambda: tree.with_values(lacking)))
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from microagg import DataError, MicroaggError, datasets
@@ -12,9 +13,10 @@ from pages.data import panel, project, sources
 from pages.data import table as rows
 from pages.shared import columns, recodings, shell, state, tables
 from pages.shared.tables import Table
-from pages.shared.text import count, escape_markdown, named, sentence
+from pages.shared.text import count, escape_markdown, named, sentence, shortened
 from pages.shared.workspace import Workspace, chosen_workspace
 
+_MOST_RECORDS, _MOST_COLUMNS, _MOST_CELLS, _LONGEST = 5_000, 100, 100_000, 200  # of the first records: all, characters
 _SCALE_NAMES = {"zscore": "z-score", "minmax": "min-max", "none": "none"}
 _WEIGHTS = {"mean": "The group's mean (recommended)", "keep": "As they are", "drop": "Left out"}
 
@@ -275,9 +277,18 @@ def _scaling(table: Table) -> None:
 # --- a look at the file -----------------------------------------------------------------------------------------------
 
 
+@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
+def _beginning(identity: str, _table: Table) -> pd.DataFrame:
+    """Return the first records and columns, with all but numbers and dates as texts, the long ones cut."""
+    columns = min(_table.frame.shape[1], _MOST_COLUMNS)
+    part = _table.frame.iloc[: min(_MOST_RECORDS, _MOST_CELLS // max(columns, 1)), :columns]
+    texts = part.select_dtypes(exclude=["number", "bool", "boolean", "datetime"]).astype(object)
+    return part.assign(**texts.map(lambda value: shortened(value, _LONGEST), na_action="ignore"))
+
+
 def _records(table: Table, size: str) -> None:
     st.header("Records")
-    first = columns.beginning(table)
+    first = _beginning(table.identity, table)
     parts = [
         f"the first {there:,} {what}"
         for there, of, what in zip(first.shape, table.frame.shape, ("records", "columns"), strict=True)

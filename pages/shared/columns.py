@@ -26,7 +26,7 @@ from microagg.release.choices import OPTIONS
 from microagg.release.column_counts import Following, following
 from microagg.release.options import recode_parts
 from microagg.tables import digest_bytes
-from microagg.validation import FloatArray, shortened
+from microagg.validation import FloatArray
 from pages.shared import state, suggestions, tables
 from pages.shared.entries import Entry, decision_of, entry_of
 from pages.shared.tables import Table
@@ -43,7 +43,6 @@ ROLES = {
 
 _RECODE = next(option for option in OPTIONS if option.name == "recode")
 MOST_SPELLED = 500  # values among which spelling variants are looked for
-_MOST_RECORDS, _MOST_COLUMNS, _MOST_CELLS, _LONGEST = 5_000, 100, 100_000, 200  # of the first records: all, characters
 _DECIDED = "decided_columns"
 _SURE = "sure"  # in the address: only those suggestions are accepted that leave no question open
 
@@ -74,18 +73,6 @@ def figures(table: Table, read: Schema | None = None) -> pd.DataFrame:
 
     decided = read and (state.current().columns, state.current().agreed)
     return _seen(table.identity, ("summary", decided), look)
-
-
-def beginning(table: Table) -> pd.DataFrame:
-    """Return the first records and columns, with all but numbers and dates as texts, the long ones cut."""
-
-    def look() -> pd.DataFrame:
-        columns = min(table.frame.shape[1], _MOST_COLUMNS)
-        part = table.frame.iloc[: min(_MOST_RECORDS, _MOST_CELLS // max(columns, 1)), :columns]
-        texts = part.select_dtypes(exclude=["number", "bool", "boolean", "datetime"]).astype(object)
-        return part.assign(**texts.map(lambda value: shortened(value, _LONGEST), na_action="ignore"))
-
-    return _seen(table.identity, "beginning", look)
 
 
 def columns(table: Table) -> dict[str, Column]:
