@@ -19,7 +19,7 @@ from pages.shared.text import escape_markdown, file_name
 _ASSETS = Path(__file__).parent / "assets"
 
 _MIMES = {".csv": "text/csv", ".html": "text/html", ".json": "application/json", ".txt": "text/plain"}
-_FURTHER = ("text", "z", "values")  # of a trace, besides x and y
+_FURTHER = ("text", "z")  # of a trace, besides x and y
 
 _CSS = """
 .export { display: flex; gap: var(--gap-2); }

@@ -64,7 +64,7 @@ def test_the_focus_is_on_the_way_on_once_suggestions_are_accepted(page, server):
 
 # Of each text of a figure that stands on the page itself, and of no swatch: its color, and what it says.
 TEXTS = """() => [...document.querySelectorAll('.js-plotly-plot svg text')].filter(
-    text => text.textContent && !text.closest('.barlayer, .heatmaplayer, .hm, .iciclelayer, .hoverlayer')
+    text => text.textContent && !text.closest('.barlayer, .heatmaplayer, .hm, .hoverlayer')
 ).map(text => [getComputedStyle(text).fill, text.textContent])"""
 
 
