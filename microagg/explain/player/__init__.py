@@ -1,9 +1,8 @@
 """The player: explained runs as pictures for a browser, step by step.
 
 :func:`scene` makes plain data for the drawing: records on a line or a plane, and the steps of one or two runs.
-``player.js`` and ``player.css`` draw it, on a self-contained page for any browser (:func:`page`, :func:`animation`), or
-within another page, which then sends :func:`script` and :func:`style`. Other pictures use the same module,
-:func:`drawing`, before their script.
+``picture.js``, ``player.js`` and ``player.css`` draw it, on a self-contained page for any browser (:func:`page`,
+:func:`animation`), or within another page, which then sends :func:`script` and :func:`style`.
 """
 
 from __future__ import annotations
@@ -66,12 +65,7 @@ def script() -> str:
 
     ``mount(root, scene, {onTick, at})`` plays a scene; ``still(root, scene, at)`` draws one tick of it for print.
     """
-    return f"{drawing()}\n{_read('player.js')}"
-
-
-def drawing() -> str:
-    """The part of the player's module that draws: shapes, axes and the class ``Picture`` of records."""
-    return _read("picture.js")
+    return f"{_read('picture.js')}\n{_read('player.js')}"
 
 
 def style() -> str:
