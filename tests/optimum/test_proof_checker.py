@@ -130,7 +130,7 @@ FORGERIES = {
     "pi of fewer records": (lambda f: {"pi": f["pi"][:, :-1]}, "pi: there must be one finite"),
     "pi of fewer leaves": (lambda f: {"pi": f["pi"][:-1]}, "price_ends: it must have"),
     "pi whole numbers": (lambda f: {"pi": f["pi"].astype(int)}, "pi: it must be of kind"),
-    "pi objects": (lambda f: {"pi": f["pi"].astype(object)}, "pi: it must be of kind"),
+    "pi objects": (lambda f: {"pi": f["pi"].astype(object)}, "cannot be read"),
     "pi flat": (lambda f: {"pi": f["pi"].ravel()}, "pi: it must be of kind"),
     "sigma negative": (lambda f: {"sigma": -f["sigma"] - 1}, "sigma: each cut"),
     "sigma nan": (lambda f: {"sigma": f["sigma"] * np.nan}, "sigma: each cut"),
@@ -248,9 +248,7 @@ def test_files_that_are_damaged_or_huge_are_refused(tmp_path, genuine):
         bytes([*whole[:200], *([0] * 200), *whole[400:]]),
     ):
         path.write_bytes(part)
-        with pytest.raises(
-            DataError, match=r"own\.npz (cannot be read|is damaged|is no certificate)|has more or fewer"
-        ):
+        with pytest.raises(DataError, match=r"own\.npz (cannot be read|is no certificate)"):
             read(path)
     with pytest.raises(DataError, match="cannot be read"):
         read(tmp_path / "none.npz")
@@ -274,7 +272,7 @@ def test_files_that_are_damaged_or_huge_are_refused(tmp_path, genuine):
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in (members | {"labels.npy": forged}).items():
             archive.writestr(name, data)
-    with pytest.raises(DataError, match="labels: "):
+    with pytest.raises(DataError, match="cannot be read"):
         read(path)
 
 
