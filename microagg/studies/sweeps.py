@@ -6,7 +6,7 @@ name of the method's variant, see :mod:`microagg.algorithms.method`, and its tit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from microagg.columns.recodes import meant
-from microagg.metrics import generalization, risk
+from microagg.metrics import risk
 from microagg.metrics.risk.equivalence_classes import max_reidentification
 from microagg.optimum.formatting import number, percent
 from microagg.partition import Partition
@@ -28,8 +28,18 @@ from microagg.validation import FloatArray, listing
 _ROUNDING = 1e-9
 
 
+# The lowest value of each measure in words, and the text of a value.
+_LOWEST: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    "information_loss": ("the lowest loss", percent),
+    "gap": ("the smallest gap", percent),
+    "discernibility": ("the lowest DM", number),
+    "classification": ("the lowest CM", lambda share: percent(100 * share)),
+    "seconds": ("the shortest time", lambda seconds: f"{seconds:.3g} s"),
+}
+
+
 def summary(rows: pd.DataFrame, measure: str, k: int, scope: str = "") -> str:
-    """Title on a measure at ``k``, or at the nearest k in ``rows``.
+    """Title on a measure at ``k``, or at the nearest k in ``rows``: the methods with its lowest value.
 
     For the loss of numbers, which has a curve of many k, it names the method with the most wins. ``scope`` is added to
     the k, such as the number of records.
@@ -37,33 +47,14 @@ def summary(rows: pd.DataFrame, measure: str, k: int, scope: str = "") -> str:
     if "sse" in rows and measure == "information_loss":
         return _describe_losses(rows)
     nearest = min(rows["k"].unique(), key=lambda rival: (abs(rival - k), rival))
-    runs = rows[rows["k"] == nearest].sort_values(measure, kind="stable")
-    place = f"{nearest}{scope}"
-    best, last = runs.iloc[0], runs.iloc[-1]
-    # The best is compared with the best of another algorithm, or with the worst of all if there is no other.
-    others = runs[runs["method"] != best["method"]]
-    rival = others.iloc[0] if len(others) else last
-    low, high = float(best[measure]), float(rival[measure])
-    noun, value = {
-        "information_loss": ("loss", percent(low)),
-        "gap": ("gap", percent(low)),
-        "discernibility": ("DM", number(low)),
-        "classification": ("CM", percent(100 * low)),
-        "seconds": ("time", f"{low:.3g} s"),
-    }[measure]
-    if best["variant"] == rival["variant"]:
-        return f"{best['title']}: {noun} {value} at k = {place}"
-    if measure == "gap":
-        return f"At k = {place}, {best['title']} has the smallest gap of {runs['title'].nunique()} methods: {value}"
-    if measure == "discernibility":
-        return _describe_discernibility(runs, place)
-    if low == high:
-        return f"{best['title']} and {rival['title']} have the same {noun} at k = {place}: {value}"
-    if measure == "seconds":
-        return f"{best['title']} is {_times(high, low)} as fast as {rival['title']} at k = {place}"
-    rivals = others.groupby("method", sort=False).first() if len(others) else runs.iloc[-1:]
-    lower = [f"{_lower(low, float(rival[measure]))} {noun} than {rival['title']}" for _, rival in rivals.iterrows()]
-    return f"At k = {place}, {best['title']} has {listing(lower)}"
+    runs = rows[rows["k"] == nearest]
+    (superlative, in_words), low = _LOWEST[measure], float(runs[measure].min())
+    best = list(runs.loc[runs[measure] <= low * (1 + _ROUNDING), "title"])
+    n_methods = runs["title"].nunique()
+    if n_methods == 1:
+        return f"{best[0]}: {superlative.split()[-1]} {in_words(low)} at k = {nearest}{scope}"
+    verb = "has" if len(best) == 1 else "have"
+    return f"At k = {nearest}{scope}, {listing(best)} {verb} {superlative} of {n_methods} methods: {in_words(low)}"
 
 
 def _describe_losses(rows: pd.DataFrame) -> str:
@@ -91,24 +82,6 @@ def winners(rows: pd.DataFrame, measure: str, across: str = "k") -> dict[int, li
         if variant not in lowest_at[int(value)]:
             lowest_at[int(value)].append(variant)
     return lowest_at
-
-
-def _describe_discernibility(runs: pd.DataFrame, place: str) -> str:
-    low, high = runs["discernibility"].min(), runs["discernibility"].max()
-    titles = list(runs.loc[runs["discernibility"] == low, "title"])
-    exact = low == generalization.least_discernibility(int(runs["n_records"].iloc[0]), int(runs["k"].iloc[0]))
-    phrase = "the lowest DM that there can be" if exact else f"the lowest DM, {number(low)}"
-    verb = "has" if len(titles) == 1 else "have"
-    addition = f"; {runs['title'].iloc[-1]} has {100 * (high / low - 1):.0f} % more" if high > low else ""
-    return f"At k = {place}, {listing(titles)} {verb} {phrase}{addition}"
-
-
-def _lower(low: float, high: float) -> str:
-    return f"{100 * (1 - low / high):.0f} % lower" if low < 0.995 * high else "slightly lower"
-
-
-def _times(high: float, low: float) -> str:
-    return "far more than a thousand times" if low <= 0 or high / low > 1000 else f"{high / low:.2g} times"
 
 
 def describe_tradeoff(rows: pd.DataFrame, penalty: float) -> str:
