@@ -121,7 +121,7 @@ _HARMLESS = [
     r"No partition into groups of at least k has an information loss below the lower bound, whatever the method\.",
     r"Their certificates \(.*\) are checked in seconds by `microagg certify FILE`, .*",
     r".*say it in words .*, and a limit that no method can keep is said to be one\.",
-    r"\| `(quality|records|timings)\.py` \|.*",
+    r"\| `(quality|records)\.py` \|.*",
     r"No partition has a lower loss than the lower bound, so the best known partition is at most the gap above .*",
     r"Where both meet, the optimum is proven; we know of no published optimum of these data sets\.",
     r"A certificate in `results/certificates` proves an optimum by prices, cuts and decisions\.",
