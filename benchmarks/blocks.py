@@ -30,7 +30,6 @@ from benchmarks.scaling import DATA, make_data
 from benchmarks.storage import Row, store_row, stored
 from microagg.columns.records import Attribute
 from microagg.distributed.block_cuts import Cuts
-from microagg.distributed.block_partition import partition_block
 from microagg.metrics import information_loss
 
 RESULTS = "blocks.csv"
@@ -61,8 +60,8 @@ COLUMNS = (*KEY, "largest", "il", "seconds", "code")
 
 
 def digest(method: str) -> str:
-    """Return a digest of the code that a row depends on: the method's, and that of cutting and partitioning."""
-    return code_digest([method], [(value.__module__, value.__name__) for value in (Cuts, partition_block)])
+    """Return a digest of the code that a row depends on: the method's, and that of cutting."""
+    return code_digest([method], [(Cuts.__module__, Cuts.__name__)])
 
 
 def measure(X: np.ndarray, method: str, k: int, n_blocks: int) -> Row:
@@ -75,7 +74,7 @@ def measure(X: np.ndarray, method: str, k: int, n_blocks: int) -> Row:
     labels, n_groups = np.empty(len(X), dtype=np.int64), 0
     for block in range(cuts.n_blocks):
         rows = np.flatnonzero(blocks == block)
-        partition = partition_block(X[rows], k, microagg.make(method), block, seed=SEED)
+        partition = microagg.make(method, k=k).fit(X[rows]).partition_
         labels[rows] = n_groups + partition.labels
         n_groups += partition.n_groups
     seconds = time.perf_counter() - started

@@ -19,7 +19,6 @@ from microagg.columns.records import Records, categories, is_category
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import category
 from microagg.distributed import parts
-from microagg.distributed.block_partition import partition_block
 from microagg.distributed.parts import Part, load
 from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen
 from microagg.distributed.working_folder import RELEASED, Working, load_once
@@ -281,10 +280,17 @@ def _block(job: Job, layout: Layout, block: int, values: FloatArray) -> tuple[ND
     )
 
 
+def block_seed(seed: int, block: int) -> int:
+    """Return a block's ``random_state`` from the run's, independent of the others' and of how many there are."""
+    return int(np.random.SeedSequence([seed, block]).generate_state(1)[0])
+
+
 def _partition(job: Job, block: int, records: Records, Z: FloatArray | None) -> Partition:
     estimator = job.estimator()
     X = records if Z is None or estimator.info.reads_records(numeric=True) else Z
-    partition = partition_block(X, job.plan.k, estimator, block, seed=job.seed)
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=block_seed(job.seed, block))
+    partition = estimator.fit(X).partition_
     if not job.plan.polish:
         return partition
     k, labels = job.plan.k, partition.labels

@@ -51,6 +51,7 @@ Inequalities have up to two leaves at first, and more once those gain little.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -61,7 +62,7 @@ import numpy as np
 
 from microagg.kernels.bounds import primal_dual
 from microagg.kernels.bounds.primal_dual import violated_inequalities
-from microagg.optimum.program import ALL_BUT_ONE, ALLOWANCE, Multipliers, Stepwise, prove_bound, usable
+from microagg.optimum.program import ALL_BUT_ONE, ALLOWANCE, Multipliers, Program, prove_bound, usable
 from microagg.validation import FloatArray, IntArray
 
 #: Maximum numbers of leaves of the inequalities: each next one once the last gains little.
@@ -105,7 +106,7 @@ class Reached(NamedTuple):
     level: int
 
 
-class CliquePartitioning(Stepwise):
+class CliquePartitioning(Program):
     """The program over the current pairs and inequalities. An iteration is a round of steps.
 
     It is slow while rounds gain little. ``near`` is the state that a program for the same X and a similar k has
@@ -114,6 +115,9 @@ class CliquePartitioning(Stepwise):
 
     def __init__(self, X: FloatArray, k: int, near: Reached | None = None) -> None:
         super().__init__(X, k)
+        self.slow = False  # whether the last rounds gained little
+        self._course: list[float] = []  # the best bound after each round
+        self._steps = self._rounds()
         self._cheap: list[IntArray] = []
         self._level = 0
         # With larger k, more pairs share the dual values of two records.
@@ -123,7 +127,20 @@ class CliquePartitioning(Stepwise):
         #: State after the last round; None before the end of the first.
         self.reached: Reached | None = None
 
+    def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """See :meth:`Program.advance`."""
+        last_call = 0.0
+        while (now := time.perf_counter()) < until:
+            if now > last_call + 0.2:
+                if not go_on():
+                    return False
+                last_call = time.perf_counter()
+            if next(self._steps):
+                return True
+        return False
+
     def _rounds(self) -> Iterator[bool]:
+        """Run without end, and yield several times a second, True after a round and False within it."""
         yield from self._begin()
         # Not ended by a with statement: the thread that collects this generator as garbage would wait for those of the
         # pool, and may hold a lock that they need to end. They end by themselves once nothing refers to the pool.
@@ -307,6 +324,13 @@ class CliquePartitioning(Stepwise):
         x[:n] = self._x[:n]
         x[n + np.searchsorted(keys, self._keys[stay])] = self._x[n:][stay]
         self._keys, self._x = keys, x
+
+    def _gain(self, rounds: int) -> float:
+        """Relative gain of the bound in the last rounds, or infinity with fewer rounds."""
+        if len(self._course) <= rounds:
+            return np.inf
+        gain = self._course[-1] - self._course[-1 - rounds]
+        return gain / abs(self._course[-1]) if gain > 0.0 else 0.0
 
     def _check_progress(self) -> None:
         """Turn to larger inequalities, or end, if the gain is small."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,36 +97,3 @@ class Program(ABC):
         self.unit = 4.0 ** round(np.log2(unit) / 2)
         self.X = self.X / np.sqrt(self.unit)
         self._blocks = make_blocks(self.X)
-
-
-class Stepwise(Program):
-    """A program whose iterations are a generator, which pauses several times a second."""
-
-    def __init__(self, X: FloatArray, k: int) -> None:
-        super().__init__(X, k)
-        self.slow = False  # whether the last iterations gained little
-        self._course: list[float] = []  # the best bound after each iteration
-        self._steps = self._rounds()
-
-    def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """See :meth:`Program.advance`."""
-        last_call = 0.0
-        while (now := time.perf_counter()) < until:
-            if now > last_call + 0.2:
-                if not go_on():
-                    return False
-                last_call = time.perf_counter()
-            if next(self._steps):
-                return True
-        return False
-
-    def _gain(self, iterations: int) -> float:
-        """Relative gain of the bound in the last iterations, or infinity with fewer iterations."""
-        if len(self._course) <= iterations:
-            return np.inf
-        gain = self._course[-1] - self._course[-1 - iterations]
-        return gain / abs(self._course[-1]) if gain > 0.0 else 0.0
-
-    @abstractmethod
-    def _rounds(self) -> Iterator[bool]:
-        """Run without end, and yield several times a second, True after a round and False within it."""

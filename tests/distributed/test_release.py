@@ -15,7 +15,7 @@ import microagg
 from microagg.columns.records import Attribute, Records
 from microagg.columns.scaling import standardize
 from microagg.distributed.block_cuts import Cuts
-from microagg.distributed.block_partition import block_seed
+from microagg.distributed.passes import block_seed
 from microagg.distributed.planning import Moments
 from microagg.errors import DataError, ParameterError
 from microagg.partition import group_means
