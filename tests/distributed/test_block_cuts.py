@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from microagg.columns.records import Attribute
 from microagg.columns.taxonomy import Taxonomy
-from microagg.distributed.block_cuts import EVEN, Cut, Cuts
+from microagg.distributed.block_cuts import EVEN, Cuts
 
 REGIONS = Taxonomy.from_nested(
     {"*": {"north": ["n1", "n2", "n3"], "south": ["s1", "s2"], "west": ["w1", "w2", "w3"], "east": ["e1", "e2"]}}
@@ -70,25 +70,6 @@ def test_neighboring_numbers_are_told_apart_and_equal_ones_are_not():
     assert (cuts.n_blocks, cuts.assign(np.array([[7.0, -1.0]])).tolist()) == (1, [0])
 
 
-def test_half_equal():
-    rng = np.random.default_rng(5)
-    X = np.concatenate([np.zeros((500, 2)), rng.uniform(1, 2, size=(500, 2))])
-    cuts = Cuts.learn(X, numeric(2), 8)
-    counts = np.sort(sizes(cuts, X))
-    # The equal ones cannot be divided; the others are in four blocks of about the size that was asked for.
-    assert counts[-1] == 500
-    assert len(counts) == 5
-    assert counts[-2] <= EVEN * 125
-
-
-def test_an_attribute_that_repeats_is_passed_over():
-    # 90 % zeros and far outliers: a gap, but no even cut.
-    X = np.column_stack([np.where(np.arange(400) < 360, 0.0, 100.0), np.arange(400) % 40])
-    assert Cuts.learn(X, numeric(2), 2).cuts[0].attribute == 1
-    # With so many blocks that a tenth of the records are one of them, it is cut.
-    assert Cuts.learn(X, numeric(2), 10).cuts[0].attribute == 0
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_cuts_pass_between_clusters(seed):
     rng = np.random.default_rng(seed)
@@ -100,13 +81,6 @@ def test_cuts_pass_between_clusters(seed):
     blocks = cuts.assign(X)
     assert cuts.n_blocks == 2
     assert sum(len(set(blocks[cluster == c].tolist())) for c in range(3)) == 3
-
-
-def test_evenly_spread_records_are_cut_in_the_middle_of_their_longest_side():
-    X = np.random.default_rng(3).uniform(size=(5_000, 3)) * [1.0, 3.0, 1.0]
-    cuts = Cuts.learn(X, numeric(3), 4).cuts
-    assert [cut.attribute for cut in cuts] == [1, 1, 1]
-    assert cuts[0].at_most == pytest.approx(1.5, abs=0.3)
 
 
 def test_nominal_cuts_keep_whats_below_a_node_together():
@@ -152,14 +126,6 @@ def test_numbers_beside_categories_are_compared_by_shares_of_their_domain():
     values = np.column_stack([np.tile([0.0, 1e-3], 40), np.arange(80) % 5])
     cut = Cuts.learn(values, (Attribute("x"), Attribute("o", "ordinal", levels=tuple("abcde"))), 2).cuts[0]
     assert (cut.attribute, cut.at_most) == (0, 5e-4)
-
-
-def test_the_order_of_a_small_sample_does_not_matter():
-    rng = np.random.default_rng(8)
-    X = rng.integers(0, 30, size=(300, 3)).astype(float)
-    cuts = Cuts.learn(X, numeric(3), 7)
-    assert Cuts.learn(X, numeric(3), 7) == cuts
-    assert Cuts.learn(X[rng.permutation(300)], numeric(3), 7) == cuts
 
 
 @pytest.mark.parametrize(
@@ -258,8 +224,3 @@ def test_the_first_cut_of_categories_is_the_cheapest():
         every[float(threshold)] = values[:, 1] <= threshold
     costs = {key: cost(near, inside) for key, inside in every.items() if 1 / 3 <= inside.mean() <= 2 / 3}
     assert cost(near, cut.holds(values)) == pytest.approx(min(costs.values()))
-
-
-def test_a_gap_is_cut_in_its_middle():
-    cuts = Cuts.learn(np.array([[0.0], [1.0], [10.0], [11.0]]), numeric(1), 2)
-    assert cuts.cuts == (Cut(0, 5.5, (), -1, -2),)

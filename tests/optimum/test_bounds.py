@@ -44,15 +44,6 @@ def test_exact_is_the_least_of_all_partitions(seed):
     assert np.bincount(labels).min() >= k
 
 
-@pytest.mark.parametrize("k", [2, 3, 4])
-def test_both_routes_to_the_optimum_agree(k):
-    x = np.random.default_rng(k).normal(size=(12, 1))
-    along, _ = bounds.exact(x, k)
-    # A second attribute without any spread turns the same records over to the other route.
-    subsets, _ = bounds.exact(np.hstack([x, np.zeros_like(x)]), k)
-    assert along == pytest.approx(subsets)
-
-
 def test_exact_at_the_edges():
     X = np.random.default_rng(0).normal(size=(15, 2))
     assert bounds.exact(X, 1)[0] == 0.0
@@ -83,27 +74,6 @@ def test_bound_counts_a_record_out_by_index_not_by_distance():
     X = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [5.0]])
     # With k = 3: nearest two squared distances are 0+0 thrice, 0+1 twice, 16+16 once.
     assert bounds.nearest_neighbor(X, 3).sse == pytest.approx((2 * 1 + 32) / 6)
-
-
-def test_bound_is_its_definition():
-    X = np.random.default_rng(1).normal(size=(40, 4))
-    d2 = np.square(X[:, None] - X[None]).sum(axis=2)
-    np.fill_diagonal(d2, np.inf)
-    smallest = np.sort(d2, axis=1)
-    for bound in bounds.nearest_neighbor_curve(X, [5, 2, 1, 40]):
-        expected = smallest[:, : bound.k - 1].sum() / (2 * bound.k)
-        assert bound.sse == pytest.approx(expected)
-        assert bound.sse <= expected
-        assert bound.information_loss == pytest.approx(100 * expected / metrics.sst(X))
-
-
-def test_bound_refuses_what_cannot_be():
-    with pytest.raises(DataError, match=r"only 3 records, fewer than k=4"):
-        bounds.nearest_neighbor(np.zeros((3, 1)), 4)
-    with pytest.raises(ParameterError, match="k must be at least 1"):
-        bounds.nearest_neighbor(np.zeros((3, 1)), 0)
-    with pytest.raises(DataError, match="NaN"):
-        bounds.nearest_neighbor([[np.nan], [1.0]], 1)
 
 
 # --- the linear program ----------------------------------------------------------------------------------------------
@@ -193,28 +163,6 @@ def test_program_that_is_cancelled_keeps_what_is_proven_and_goes_on():
     before = program.bound.sse
     assert before >= bounds.nearest_neighbor(X, 3).sse
     assert program.improve(10.0).sse > before
-
-
-def test_who_watches_may_raise():
-    class Enough(Exception):  # noqa: N818 - it is not an error
-        pass
-
-    def watch(bound):
-        raise Enough
-
-    program = bounds.LinearProgram(np.random.default_rng(3).normal(size=(60, 3)), 3)
-    with pytest.raises(Enough):
-        program.improve(10.0, watch)
-    assert program.improve(10.0).converged
-
-
-@pytest.mark.parametrize("dataset", ["tarragona", "census"])
-def test_no_algorithm_goes_below(dataset):
-    X = standardized(dataset)
-    bound = bounds.linear_program(X, 3, 60.0, lambda bound: bound.iterations < 3)
-    assert bound.sse > bounds.nearest_neighbor(X, 3).sse
-    for key in ("mdav", "mdav-star"):
-        assert metrics.sse(X, make(key, k=3).fit_predict(X)) >= bound.sse
 
 
 def test_refuses_what_cannot_be():
@@ -338,15 +286,6 @@ def test_the_floor_rises_to_the_whole(with_strata, d, monkeypatch):
 
 
 @pytest.mark.usefixtures("small_pieces")
-def test_what_is_proven_on_the_way_is_below_what_any_method_loses():
-    X = np.random.default_rng(5).normal(size=(300, 2))
-    losses = [metrics.sse(X, make("mdav-star", k=k).fit_predict(X)) if k > 1 else 0.0 for k in range(1, 5)]
-    _, seen = rising(X, 4)
-    for _, proven in seen:
-        assert all(least <= loss for least, loss in zip(proven, losses, strict=True))
-
-
-@pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("stop_after", [1, 3])
 @pytest.mark.parametrize("with_strata", [False, True])
 def test_a_cancelled_search_keeps_what_it_has_proven_and_goes_on_there(with_strata, stop_after):
@@ -381,14 +320,6 @@ def test_a_floor_is_known_up_to_the_largest_k_only():
         own.bounds([4])
     # Nothing is to be counted for k = 1.
     assert bounds.NearestNeighbors(np.ones((2, 1)), 1).share == 1.0
-
-
-def test_the_optimum_is_known_soon_with_one_attribute_or_too_few_records_for_two_groups():
-    x = np.array([[0.0], [1.0], [10.0], [12.0]])
-    assert bounds.known_optimum(x, 2) == pytest.approx(0.5 + 2.0, rel=2e-9)
-    assert bounds.known_optimum(x, 2) < 2.5
-    assert bounds.known_optimum(np.hstack([x, x]), 3) == pytest.approx(metrics.sst(np.hstack([x, x])), rel=2e-9)
-    assert bounds.known_optimum(np.hstack([x, x]), 2) is None
 
 
 # --- the gap ---------------------------------------------------------------------------------------------------------

@@ -139,15 +139,6 @@ def test_four_squares_far_apart_are_grouped_and_proven_to_be_the_optimum():
     assert not seen
 
 
-def test_where_nothing_need_be_lost_it_ends_at_once():
-    """The centroid of equal records may be next to them."""
-    X = np.repeat(np.random.default_rng(0).normal(1000, size=(30, 2)), 3, axis=0)
-    own = Certificate(X, 3).narrow(600)
-    assert own.bound.optimal
-    assert own.found[-1][1] <= 1e-12
-    assert own.seconds < 60
-
-
 def test_watch_sees_both_and_stops_both(X):
     seen = []
 
@@ -179,15 +170,6 @@ def test_a_failure_below_ends_the_search_above(X, monkeypatch):
     monkeypatch.setattr(LinearProgram, "improve", fail)
     with pytest.raises(MemoryError, match="no room"):
         Certificate(X, 3).narrow(600)
-
-
-def test_bad_arguments_are_named(X):
-    with pytest.raises(ParameterError, match="seconds"):
-        Certificate(X, 3).narrow(-1)
-    with pytest.raises(ParameterError, match="seconds, at least 0, not 'a minute'"):
-        Certificate(X, 3).narrow("a minute")
-    with pytest.raises(DataError, match="fewer than k=201"):
-        Certificate(X, 201)
 
 
 def test_floors_known_at_once_are_the_nearest_neighbor_bound_or_the_optimum(X):

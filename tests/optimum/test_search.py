@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 
 from microagg import DataError, ParameterError, Partition, Search, make, metrics
-from microagg.kernels.local_search import iterated
 from microagg.optimum import bounds
 from microagg.optimum import search as searching
 from microagg.optimum.search import Neighborhoods
-from microagg.optimum.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
 from microagg.progress import Cancelled, watched
 from tests.instances import instances
@@ -65,13 +63,6 @@ def test_search_depends_on_the_seed_and_the_iterations_only(X):
     assert not np.array_equal(one, other)
 
 
-def test_search_begins_with_the_labels_given(X):
-    labels = np.arange(200) // 4 + 10
-    search = Search(X, 4, labels)
-    assert search.information_loss == pytest.approx(metrics.information_loss(X, labels))
-    assert search.improve(iterations=10).sse < metrics.sse(X, labels)
-
-
 def test_watch_sees_the_search_and_stops_it(X):
     seen = []
 
@@ -99,46 +90,6 @@ def test_a_cancelled_search_keeps_the_best_so_far(X):
     assert kept < search.trace[0][1]
     assert kept == pytest.approx(metrics.information_loss(X, search.labels))
     assert search.improve(iterations=2000).information_loss <= kept
-
-
-@pytest.mark.parametrize("checkpoints", [0, 1, 2, 3])
-def test_a_search_that_was_cancelled_early_finds_the_same_as_another(X, checkpoints):
-    left = [checkpoints]
-
-    def watcher(message, share):
-        left[0] -= 1
-        return left[0] >= 0
-
-    search = Search(X, 3)
-    with pytest.raises(Cancelled), watched(watcher):
-        search.improve(iterations=1_000_000)
-    if search.iterations == 0:
-        search.improve(iterations=300)
-        assert np.array_equal(search.labels, Search(X, 3).improve(iterations=300).labels)
-
-
-def test_search_of_many_records_stopped_anywhere_keeps_a_partition(monkeypatch):
-    monkeypatch.setattr(iterated, "MOST_AT_ONCE", 200)
-    monkeypatch.setattr(iterated, "MOST_IN_REGION", 90)
-    X = np.random.default_rng(3).normal(size=(2000, 3))
-    seen = []
-
-    def watch(loss, seconds):
-        seen.append(loss)
-        return len(seen) < 3
-
-    search = Search(X, 3).improve(watch=watch)
-    assert np.bincount(search.labels).min() >= 3
-    assert search.information_loss == pytest.approx(metrics.information_loss(X, search.labels))
-    assert seen == sorted(seen, reverse=True)
-    further = search.improve(iterations=100)
-    assert further.information_loss < seen[-1]
-    assert further.information_loss == pytest.approx(metrics.information_loss(X, further.labels))
-
-
-def test_no_seconds_do_nothing(X):
-    search = Search(X, 3).improve(seconds=0)
-    assert len(search.trace) == 1
 
 
 @pytest.mark.parametrize("n", [3, 5, 6])
@@ -286,13 +237,6 @@ def test_parts_are_where_groups_cost_more_than_the_prices_of_their_members(half,
 def test_parts_of_many_records_are_anywhere(half, monkeypatch):
     monkeypatch.setattr(searching, "MOST_PRICED", 239)
     assert 3 < drawn(monkeypatch, *half) < 27
-
-
-def test_prices_that_take_too_long_are_used_as_they_are(many, labels, monkeypatch):
-    monkeypatch.setattr(searching, "PRICING_SECONDS", 0.0)
-    monkeypatch.setattr(SetPartitioning, "advance", lambda *_: False)
-    monkeypatch.setattr(searching, "_best_partition", lambda own, *_: (True, np.arange(len(own)) // 3))
-    assert Neighborhoods(many, 3).improve(labels, inf, always) != 0.0
 
 
 def test_parts_shrink_where_time_does_not_suffice(many, labels, monkeypatch):

@@ -11,7 +11,7 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 from benchmarks import adult
-from microagg import ALGORITHMS, DataError, ParameterError, make, metrics, microaggregate, optimum
+from microagg import ALGORITHMS, DataError, ParameterError, make, metrics, microaggregate
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.metrics import generalization
@@ -192,13 +192,6 @@ def test_what_is_prepared_for_many_records_compiles_nothing_when_they_come(key):
     assert compiled_for() == before
 
 
-def test_few_records_need_none_of_the_kernels_for_many():
-    experiment._prepared.clear()
-    experiment.prepare(["mdav"], n=4_199)
-    assert experiment.unprepared(["mdav"], 4_199) == []
-    assert experiment.unprepared(["mdav"], 10_000) == ["mdav"]
-
-
 # --- records of mixed attributes -------------------------------------------------------------------------------------
 
 MIXED = tuple(key for key, cls in ALGORITHMS.items() if cls.info.mixed)
@@ -347,17 +340,6 @@ def test_records_are_compared_by_the_domains_of_the_file_in_every_stratum(record
         assert 0 < without.sse < least.sse < whole
 
 
-def test_floors_are_those_of_the_strata_together(X, strata):
-    with_strata, without = (Problem.of(X, strata=given).floor(iter([2, 6])) for given in (strata, None))
-    for k, bound, lower in zip([2, 6], with_strata, without, strict=True):
-        least = [optimum.bounds.nearest_neighbor(X[rows], k).sse for rows in parts_of(strata)]
-        assert bound.sse == pytest.approx(sum(least))
-        assert bound.information_loss == pytest.approx(100 * sum(least) / metrics.sst(X))
-        assert lower.sse == optimum.bounds.nearest_neighbor(X, k).sse < bound.sse
-    assert Problem.of(X).floor([]) == []
-    assert len(Problem.of(X, strata=[1] * 65 + [0] * 5).floor([5, 2])) == 2
-
-
 @pytest.mark.parametrize(
     ("strata", "k", "says"),
     [
@@ -375,18 +357,6 @@ def test_bad_strata_are_refused_before_anything_runs(X, strata, k, says):
         experiment.run_one(Problem.of(X, strata=strata), Method("mdav"), k)
     with pytest.raises(DataError, match=says):
         Problem.of(X, strata=strata).floor([2, k])
-
-
-def test_reasons_why_a_method_does_not_fit(X, records, classes):
-    penalized = Method("k-member", {"class_penalty": [0.0, 1.0]})
-    numbers, mixed, with_classes = Problem.of(X), Problem.of(records), Problem.of(records, classes)
-    polished = Method("mdav", polish=True), Method("k-member", polish=True)
-    for problem, method in ((numbers, polished[0]), (mixed, polished[1]), (with_classes, penalized)):
-        assert problem.why_not(method) == ""
-    for problem, method in ((numbers, penalized), (mixed, penalized), (with_classes, Method("mdav"))):
-        with pytest.raises(ParameterError) as raised:
-            experiment.run_one(problem, method, 3)
-        assert str(raised.value) == problem.why_not(method)
 
 
 # --- the stored comparison on Adult ----------------------------------------------------------------------------------
@@ -410,14 +380,6 @@ def test_stored_comparison_on_adult_is_that_of_the_code_as_it_is(stored):
     assert cells["records"] == {(label, adult.FIXED, n) for label in labels for n in adult.SIZES}
     assert len(stored) == len(set(stored[["experiment", "label", "k", "n_records"]].itertuples(index=False)))
     assert stored["experiment"].value_counts()["class_penalty"] == len(adult.PENALTIES)
-
-
-def test_stored_floors_of_adult_are_below_all_that_was_found_there(stored):
-    floors = pd.read_csv(adult.RESULTS / "adult_floor.csv").set_index("k")["total_information_loss"]
-    assert tuple(floors.index) == adult.KS
-    found = stored[stored["experiment"] == "k"].groupby("k")["total_information_loss"].min()
-    assert (floors > 0).all()
-    assert (found.loc[list(adult.KS)] > floors).all()
 
 
 def test_stored_comparison_on_adult_finds_what_the_paper_does(stored):
@@ -446,9 +408,3 @@ def same_measures(row, result):
         assert getattr(row, name) == pytest.approx(value, rel=1e-9)
     assert row.n_groups == result.partition.n_groups
     assert row.largest_group == result.partition.sizes.max()
-
-
-def test_smaller_subsets_of_adult_are_parts_of_larger_ones():
-    small, large = adult.subset(100, 30), adult.subset(100, 60)
-    assert set(small) < set(large)
-    assert (np.diff(small) > 0).all()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import published, quality, tables
-from microagg import datasets, make, metrics, optimum
+from microagg import make, metrics, optimum
 from microagg.studies import literature
 from tests.cases import for_each
 from tests.conftest import ROOT, load_benchmark, standardized
@@ -76,15 +76,6 @@ def test_misprint_of_mdav_2_is_one_digit():
     ours = compute(figure)
     assert f"{ours.value:.8f}" == "16.68261429"
     assert literature.verdict(figure, ours).name == "misprint"
-
-
-@pytest.mark.slow
-@each_figure(lambda f: f.method == "P-S" and f.dataset == "Tarragona")
-def test_pairwise_systematic_is_met_on_raw_data_and_impossible_on_scaled_data(figure):
-    assert compute(figure).value == pytest.approx(figure.value, rel=0.002)
-    scaled = standardized("tarragona")
-    assert figure.value < optimum.bounds.nearest_neighbor(scaled, figure.k).information_loss
-    assert literature.verdict(figure, None).name == "not comparable"
 
 
 @pytest.mark.slow
@@ -181,18 +172,6 @@ def test_verdicts():
     assert judge(5.662, kind="misprint").name == "misprint"
     assert judge(5.662, kind="incomparable").name == "not comparable"
     assert literature.verdict(figure, None).name == "not run"
-
-
-@for_each(
-    ("key", "sse", "loss"),
-    [("mdav", 258.8, 1.44), ("mdav-plus", 258.8, 1.44), ("v-mdav", 258.8, 1.44), ("mdav-star", 21.2, 0.118)],
-)
-def test_toy_example_of_thaeter_and_reischuk(key, sse, loss):
-    X = datasets.load("toy").X
-    labels = make(key, k=3).fit_predict(X)
-    assert metrics.sst(X) == pytest.approx(17966)
-    assert metrics.sse(X, labels) == pytest.approx(sse)
-    assert metrics.information_loss(X, labels) == pytest.approx(loss, rel=0.005)
 
 
 @pytest.mark.parametrize(

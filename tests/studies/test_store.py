@@ -122,11 +122,6 @@ def test_only_the_data_as_they_are_measured_are_recognized():
     assert landscape.recognize(X) is None
 
 
-@pytest.mark.parametrize("name", BENCHMARKS)
-def test_benchmarks_are_recognized(name):
-    assert landscape.recognize(load_benchmark(name).X) == (name, 0)
-
-
 def test_what_is_not_stored_is_refused():
     with pytest.raises(ParameterError, match="no stored results on 'toy' with seed 0"):
         landscape.stored("toy", 0, Method("mdav"), [3])
@@ -134,11 +129,6 @@ def test_what_is_not_stored_is_refused():
         landscape.stored("simu", 5, Method("mdav"), [3])
     with pytest.raises(ParameterError, match="k must be"):
         landscape.stored("simu", 0, Method("mdav"), [0])
-
-
-def test_the_stored_files_are_small():
-    folder = measuring.FOLDER
-    assert sum(path.stat().st_size for path in folder.iterdir() if path.is_file()) < 1_300_000
 
 
 def test_the_optimum_lies_between_limits_at_any_k():
