@@ -119,14 +119,10 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
         if targets["recipe"] is not None:
             write_files({targets["recipe"]: recipe_text(release.recipe)}, force=targets["force"])
 
-    def connected(dashboard: str) -> None:
-        if dashboard:
-            say(f"Dask's dashboard: {dashboard}")
-
     try:
         with working("Starting workers"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantColumnWarning)
-            release = make(begins=begins, ends=ends, connected=connected)
+            release = make(begins=begins, ends=ends)
     except _HeldError as error:
         _print_stops(error.findings)
         click.get_current_context().exit(FAILS)

@@ -83,7 +83,6 @@ def release(
     recipe: Mapping[str, Any] | None = None,
     begins: Callable[[tuple[Finding, ...]], None] = lambda findings: None,
     ends: Callable[[LargeRelease], None] = lambda result: None,
-    connected: Callable[[str], None] = lambda dashboard: None,
 ) -> LargeRelease:
     """Release a table in parts to the new folder ``out``, like :func:`microagg.microaggregate`.
 
@@ -104,8 +103,6 @@ def release(
     begins, ends : function
         Called with the findings before the work, and with the verified release just before it takes its place; both may
         raise to end the job.
-    connected : function
-        Called with the address of Dask's dashboard, which may be empty.
     """
     chosen = Choices.checked(**arguments)
     planning.refuse(chosen)
@@ -118,7 +115,6 @@ def release(
     begins(Job.of(table, chosen, {}, block_size).findings())  # refuse what is possible before workers start
     with working_on(target) as working:
         with cluster.connected(working, client, workers=workers, memory_limit=memory_limit) as connection:
-            connected(cluster.dashboard(connection))
             cluster.check_workers(connection, working)
             stages = Stages(connection, working)
             job = Job.of(table, chosen, _categories(stages, table, chosen), block_size)

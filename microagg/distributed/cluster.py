@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import os
 import signal
@@ -94,12 +93,6 @@ def check_memory(client: Any, needed: int) -> None:
                 "smaller row groups (such as "
                 "pyarrow.parquet.write_table(table, path, row_group_size=100_000)), or choose a smaller block_size."
             )
-
-
-def dashboard(client: Any) -> str:
-    """Address of Dask's dashboard, or an empty text without bokeh."""
-    link = getattr(client, "dashboard_link", None)
-    return str(link) if link and importlib.util.find_spec("bokeh") is not None else ""
 
 
 def _greeting(working: Working) -> tuple[tuple[str, str], bool]:

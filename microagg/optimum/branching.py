@@ -145,7 +145,6 @@ class Branching:
         self._list_bound, self._gap, self._reach = 0.0, np.inf, 0.0
         self._reaches: deque[float] = deque()
         self._max_groups = MAX_GROUPS
-        self._verified = False
         self._update()
 
     @property
@@ -202,14 +201,10 @@ class Branching:
     def _update(self) -> None:
         """Update the lower bound and ``converged``."""
         self._floor = max(self._sets.bound, self._list_bound) * self._sets.unit
-        is_open = not self._verified or self._has_new_groups or self._list is not None or self._is_worth_listing
+        is_open = self._has_new_groups or self._list is not None or self._is_worth_listing
         self.converged = self._is_optimal or not is_open
 
     def _step(self, until: float, go_on: Callable[[], bool]) -> bool:
-        # All further steps rest on the program's last bound and dual values.
-        if not self._verified:
-            self._verified = self._sets.verify(until, go_on)
-            return self._verified
         if self._has_new_groups:
             return self._recombine(until, go_on)
         if self._list is not None:

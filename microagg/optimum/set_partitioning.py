@@ -117,11 +117,9 @@ class SetPartitioning(Program):
         self._center_value = float(self._center.sum())
         self.bound = self._center_value * (1 - ALLOWANCE)
         self.duals = Duals(self._center, np.empty(0))
-        self._first = self.bound, self.duals
         self._box = BOX * np.maximum(self._center, 0.1)
         self._effort = FIRST_EFFORT
         self._current_search: GroupSearch | None = None
-        self._verifying: GroupSearch | None = None
         self._listing: Listing | None = None
         self._tries, self._course = MIN_TRIES, [0.0]
         self.master = Master(self.X, k)
@@ -184,27 +182,6 @@ class SetPartitioning(Program):
             return False, None
         self._listing = None
         return True, None if listing.total > max_groups else np.unique(np.concatenate(listing.groups), axis=0)
-
-    def verify(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Search again with the dual values of the best bound, and lower the bound if they do not prove it.
-
-        Conclusions from both need this call. Returns whether there was time, see :meth:`Program.advance`.
-        """
-        if self._verifying is None:
-            # A copy: later use must be of the verified values.
-            duals = Duals(*(np.array(values) for values in self.duals))
-            if not usable(*self._multipliers(duals)):
-                self.bound, self.duals = min(self._first[0], self.bound), self._first[1]
-                return True
-            self._verifying = self._start(duals)
-        if not self._search(self._verifying, until, go_on):
-            return False
-        result = self._proven_bound(self._verifying), self._verifying.duals
-        self._verifying = None
-        # The first dual values may prove more.
-        bound, self.duals = max(result, self._first, key=lambda pair: pair[0])
-        self.bound = min(self.bound, bound)
-        return True
 
     @property
     def prices(self) -> Prices:

@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from microagg.optimum import bounds, branching, clique_partitioning
+from microagg.optimum import bounds, clique_partitioning
 from microagg.optimum.branching import Branching
 from microagg.optimum.certificate import is_closed
 from microagg.optimum.clique_partitioning import CliquePartitioning
@@ -104,19 +104,6 @@ def test_prices_of_cuts(sigma):
         take_in(program, master.duals._replace(sigma=np.full(len(master.cuts), sigma)))
         assert before <= program.sse <= optimum * ROUNDING
     assert cuts
-
-
-def test_prices_that_the_list_of_groups_rests_on(bad, monkeypatch):
-    """They are changed after the last bound, so that groups of the optimum may be missing on the list."""
-    monkeypatch.setattr(branching, "recombine", lambda *_: None)
-    for X, k, optimum in SOME:
-        program = converged(X, k)
-        program.duals = program.duals._replace(pi=bad(program.duals.pi))
-        tree = Branching(program)
-        tree.offer(a_bad_partition(X, k))
-        some_steps(tree, optimum, 300)
-        if tree.converged and bounds.gap(tree.least, tree.sse) <= bounds.CLOSED:
-            assert tree.least <= optimum * (1 + 2e-6) + 1e-12
 
 
 @pytest.mark.parametrize("gap", [np.nan, inf])
