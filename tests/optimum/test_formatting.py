@@ -50,16 +50,6 @@ def test_lists_end_with_and():
     assert validation.listing(list("abc"), 3) == "a, b and c"
 
 
-def test_sentences_have_three_significant_digits():
-    assert [formatting.percent(value) for value in (0.0999999, 99.96, 0.00012345, 5.017, 0)] == [
-        "0.100 %",
-        "100 %",
-        "0.000123 %",
-        "5.02 %",
-        "0 %",
-    ]
-
-
 def test_figures_are_written_in_their_unit():
     given = [
         (0.3333, "share"),
