@@ -162,7 +162,7 @@ CALLS = [
     ("information_loss", lambda: microagg.optimum.gap("x", 2.0)),
     ("bound", lambda: microagg.optimum.gap(2.0, None)),
     ("ks", lambda: bounds.nearest_neighbor_curve(X, 3)),
-    ("strata", lambda: bounds.NearestNeighbors(X, 3, strata=3)),
+    ("strata", lambda: bounds.nearest_neighbor(X, 3, strata=3)),
     ("watch", lambda: bounds.linear_program(X[:9], 3, 0.1, 3)),
     ("params", lambda: experiment.Method("mdav", 3)),
     ("cells", lambda: experiment.run(X, ["mdav"])),

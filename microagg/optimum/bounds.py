@@ -1,7 +1,7 @@
 """Lower bounds on the SSE of all partitions into groups of at least k, whatever the method.
 
-- :func:`nearest_neighbor`: from nearest neighbors, for any number of records. :class:`NearestNeighbors`, and
-  :class:`NearestMixedNeighbors` for mixed attributes, can be watched and stopped; a partial sum is a bound, too.
+- :func:`nearest_neighbor`: from nearest neighbors, for any number of records; :func:`nearest_mixed_neighbor_curve` for
+  mixed attributes.
 - :class:`LinearProgram`, or :func:`linear_program` in one call: from linear programs; more time raises it.
 - :func:`exact`: the minimum SSE itself, for very few records or one attribute.
 
@@ -26,9 +26,8 @@ from microagg.optimum.clique_partitioning import CliquePartitioning, Reached
 from microagg.optimum.enumerated import Proof
 from microagg.optimum.nearest_neighbors import (
     Bound,
-    NearestMixedNeighbors,
-    NearestNeighbors,
     lowered,
+    nearest_mixed_neighbor_curve,
     nearest_neighbor,
     nearest_neighbor_curve,
     nearest_neighbor_sse,
@@ -50,11 +49,10 @@ from microagg.validation import (
 __all__ = [
     "Bound",
     "LinearProgram",
-    "NearestMixedNeighbors",
-    "NearestNeighbors",
     "exact",
     "gap",
     "linear_program",
+    "nearest_mixed_neighbor_curve",
     "nearest_neighbor",
     "nearest_neighbor_curve",
     "nearest_neighbor_sse",

@@ -216,11 +216,11 @@ def is_closed(information_loss: float, floor: float) -> bool:
 
 
 class Floors:
-    """Fast lower bounds, one for each k, which rise until all records count.
+    """Fast lower bounds for each k up to the largest of ``ks``.
 
     They are the nearest-neighbor bounds, see :mod:`microagg.optimum.nearest_neighbors`; with one numeric attribute or
-    too few records for two groups, they are the optimum itself. For records of mixed attributes they bound Total-IL.
-    Several threads may call :meth:`improve`, one after the other; other threads may read at any time.
+    too few records for two groups, those for ``ks`` are the optimum itself. For records of mixed attributes they bound
+    Total-IL. Several threads may call :meth:`improve`, one after the other; other threads may read at any time.
 
     Raises
     ------
@@ -232,44 +232,44 @@ class Floors:
 
     def __init__(self, problem: Problem, ks: Iterable[int]) -> None:
         self.ks = tuple(sorted({check_k(k) for k in ks}))
-        self._rising = problem.rising_floor(max(self.ks, default=1))
-        self._data = problem.data
-        self._lock = threading.Lock()
-        # Each k whose optimum is fast to compute, and the optima computed so far.
+        self._most = max(self.ks, default=1)
+        problem.check_sizes(self._most)
+        self._problem, self._lock = problem, threading.Lock()
+        self._bounds: dict[int, Bound] = {}  # all of them once they are complete
+        # Each k whose optimum is fast to compute.
         self._soon: list[int] = []
-        self._optima: dict[int, Bound] = {}
         # With mixed attributes the bounds include the loss of one group, and no other optimum is fast.
         if problem.parts is None and not isinstance(problem.data, Records):
             n, d = problem.data.shape
             self._soon = [k for k in self.ks if d == 1 or n < 2 * k]
 
     @property
-    def share(self) -> float:
-        """Completed share of the work, 0 to 1."""
-        # Optima take about as long as finding neighbors in one attribute, and no time where there is one group.
-        return (self._rising.share + len(self._optima)) / (1 + len(self._soon))
+    def complete(self) -> bool:
+        """Whether the bounds have been computed. Until then they are 0."""
+        return bool(self._bounds)
 
     def covers(self, ks: Iterable[int]) -> bool:
-        """Whether :meth:`improve` completes the bounds for ``ks``, which may lie between :attr:`ks`."""
-        has_optima = bool(self._soon)
-        return all(k in self.ks or (k <= max(self.ks, default=0) and not has_optima) for k in ks)
+        """Whether :meth:`improve` computes the bounds for ``ks``, which may lie between :attr:`ks`."""
+        return all(k in self.ks or (k <= self._most and not self._soon) for k in ks)
 
     def bounds(self, ks: Iterable[int]) -> list[Bound]:
-        """Bounds proven so far for each of ``ks``, none above the largest of :attr:`ks`."""
-        rising = self._rising.bounds(ks)
-        return [max(bound, self._optima.get(bound.k, bound), key=lambda bound: bound.sse) for bound in rising]
+        """Bounds for each of ``ks``, none above the largest of :attr:`ks`."""
+        return [self._bounds.get(k, Bound(k, 0.0, 0.0, 0.0, converged=False)) for k in ks]
 
     def improve(self) -> Self:
-        """Complete all bounds, from where a cancelled call stopped, and return the object itself."""
+        """Compute all bounds, and return the object itself."""
         # Cancelled work runs until its next checkpoint; a new call may come before that.
         with self._lock:
-            self._rising.improve()
-            for k in (k for k in self._soon if k not in self._optima):
-                checkpoint(f"finding the optimum at k = {k}", self.share)
-                started = time.perf_counter()
-                optimum = known_optimum(self._data, k) or 0.0
-                il = percent(optimum, sst(self._data))
-                self._optima[k] = Bound(k, optimum, il, time.perf_counter() - started)
+            if self.complete:
+                return self
+            proven = {bound.k: bound for bound in self._problem.floor(range(1, self._most + 1))}
+            for k in self._soon:
+                checkpoint(f"finding the optimum at k = {k}")
+                started, data = time.perf_counter(), self._problem.data
+                optimum = known_optimum(data, k) or 0.0
+                bound = Bound(k, optimum, percent(optimum, sst(data)), time.perf_counter() - started)
+                proven[k] = max(proven[k], bound, key=attrgetter("sse"))
+            self._bounds = proven
         return self
 
 

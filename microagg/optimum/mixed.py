@@ -24,12 +24,12 @@ from microagg.kernels import mixed
 from microagg.kernels.local_search import mixed_search
 from microagg.metrics.generalization import total_information_loss
 from microagg.optimum.closures import Closures
-from microagg.optimum.nearest_neighbors import Bound, NearestMixedNeighbors
+from microagg.optimum.nearest_neighbors import Bound, nearest_mixed_neighbor_curve
 from microagg.optimum.problem import Problem
 from microagg.optimum.program import ALLOWANCE
 from microagg.partition import Partition, canonical_labels
 from microagg.progress import Cancelled, checkpoint, watched
-from microagg.validation import IntArray, check_k
+from microagg.validation import IntArray, check_enough_records, check_k
 
 # Maximum number of groups of a part, and seconds of search for one.
 _MAX_GROUPS = 40
@@ -100,8 +100,9 @@ class MixedBound:
     labels = proof = None  # it finds no partition and no proof for the checker
 
     def __init__(self, records: Records, k: int) -> None:
-        self._nearest = NearestMixedNeighbors(records, k)
-        self._k = self._nearest.k
+        self._records, self._k = records, check_k(k)
+        check_enough_records(records.n, self._k, "X")
+        self._nearest = Bound(self._k, 0.0, 0.0, 0.0, converged=False)
         self.least = float("inf")  # the Total-IL of the best partition offered
         self._max_loss = records.n * records.d
         # For one group, and for groups of one, the nearest-neighbor bound is the loss itself.
@@ -111,23 +112,26 @@ class MixedBound:
     @property
     def bound(self) -> Bound:
         """The best proven lower bound: the nearest-neighbor bound plus the gains of the closures counted so far."""
-        bound = self._nearest.bounds([self._k])[0]
-        loss = bound.sse + self._gain * (1 - ALLOWANCE)
-        is_complete = bound.converged and (self._closures is None or self._n_counted == len(self._closures.counts))
-        seconds = bound.seconds + self._seconds
+        loss = self._nearest.sse + self._gain * (1 - ALLOWANCE)
+        has_all = self._closures is None or self._n_counted == len(self._closures.counts)
+        is_complete, seconds = self._nearest.converged and has_all, self._nearest.seconds + self._seconds
         return Bound(self._k, loss, 100.0 * loss / self._max_loss, seconds, converged=is_complete)
 
     def offer(self, labels: IntArray) -> None:
         """Do nothing: partitions do not help this bound."""
 
     def improve(self, seconds: float, watch: Callable[[Bound], bool]) -> None:
-        """Prove for ``seconds``, or until ``watch(bound)`` returns False."""
+        """Prove for ``seconds``, or until ``watch(bound)`` returns False.
+
+        The nearest-neighbor bound comes first and may take longer.
+        """
         end = time.monotonic() + seconds
-        try:
-            with watched(lambda *_: watch(self.bound) and time.monotonic() < end):
-                self._nearest.improve()
-        except Cancelled:
-            return
+        if not self._nearest.converged:
+            try:
+                with watched(lambda *_: watch(self.bound)):
+                    [self._nearest] = nearest_mixed_neighbor_curve(self._records, [self._k])
+            except Cancelled:
+                return
         last_call = -math.inf
         while self._closures is not None and self._n_counted < len(self._closures.counts):
             now = time.monotonic()

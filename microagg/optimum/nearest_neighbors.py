@@ -20,27 +20,24 @@ It holds with equality if each group is k records at equal distances, such as ca
 node. A stratum of fewer than 2k records is one group with every method, so its loss is exact.
 
 **Both.** Equal records count one by one. Groups stay within strata, so only records of the same stratum count as
-others. No term is negative, so a sum over some records is a bound, too, and never falls. Rounding changes each term by
-a relative 1e-15 or so times the number of attributes, and a sum of n terms by at most n times that: lowered by a
-relative 1e-9, the result is a bound in floating point, too. It does not depend on interruptions or on threads.
+others. Rounding changes each term by a relative 1e-15 or so times the number of attributes, and a sum of n terms by at
+most n times that: lowered by a relative 1e-9, the result is a bound in floating point, too. It does not depend on
+threads.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
-from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.columns.records import Records
-from microagg.errors import ParameterError, names_arguments
+from microagg.errors import names_arguments
 from microagg.kernels import mixed, running
 from microagg.kernels.neighbors.kd_tree import make_tree
 from microagg.kernels.neighbors.knn_graph import leaf_size, sums_of_nearest
@@ -52,10 +49,14 @@ from microagg.validation import FloatArray, IntArray, check_enough_records, chec
 
 # Smaller SSEs are sums of squares that may have lost digits, as numbers below 1e-308 have fewer.
 _MIN_SSE = 1e-290
-# Seconds of search between two checkpoints, unless a piece of a thread takes longer.
-_SECONDS_AT_A_TIME = 0.05
-# Mixed records are counted in blocks of this size, so that sums do not depend on pieces and threads.
+# A task of a thread has about so many records. Their pieces, which are leaves of a tree or blocks of mixed records, are
+# added up in order, so that sums do not depend on threads.
+_RECORDS_AT_A_TIME = 1_000
 _BLOCK_SIZE = 32
+
+# The ends of the pieces of a stratum, as numbers of records, and a function that sums the pieces from one to before
+# another, each for the nearest, the second nearest, … neighbor.
+_Pieces = tuple[IntArray, Callable[[int, int], Iterable[FloatArray]]]
 
 
 @dataclass(frozen=True)
@@ -131,163 +132,77 @@ def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[
 
     For parameters and errors see :func:`nearest_neighbor`.
     """
-    checked_ks = [check_k(k) for k in ks]
-    return NearestNeighbors(X, max(checked_ks, default=1), strata=strata).improve().bounds(checked_ks)
+    started, checked_ks = time.perf_counter(), [check_k(k) for k in ks]
+    data, most = check_matrix(X), max(checked_ks, default=1)
+    check_finite(data)
+    parts = _parts(len(data), most, strata)
 
-
-class RisingBounds(ABC):
-    """Bounds for each k up to the maximum ``k``: sums over records that rise until all records count.
-
-    One thread at a time may call :meth:`improve`; others may read at any time.
-    """
-
-    def __init__(self, n: int, k: int, strata: Sequence[IntArray] | None, *, by_stratum: bool) -> None:
-        self.k = check_k(k)
-        self._n = n
-        self._parts = [np.arange(n)] if strata is None else list(strata)
-        for size in map(len, self._parts):
-            check_enough_records(size, self.k, "X" if strata is None else "a stratum")
-        self._by_stratum = by_stratum
-        # The number of counted records and the sums over them for the nearest, the second nearest, … neighbor: one
-        # tuple, so that another thread reads both of the same moment. A bound for k = 1 is 0.
-        sums = np.zeros((len(self._parts), self.k - 1) if by_stratum else self.k - 1)
-        self._progress = (n if self.k == 1 else 0, sums)
-        self._seconds = 0.0
-
-    @property
-    def share(self) -> float:
-        """Share of the records that have been counted, 0 to 1."""
-        return self._progress[0] / self._n
-
-    def bounds(self, ks: Iterable[int]) -> list[Bound]:
-        """Current bound for each of ``ks``, in their order, which has converged once all records count.
-
-        Raises
-        ------
-        ParameterError
-            If a k is not a whole number of at least 1, or above the maximum.
-        """
-        counted, sums = self._progress
-        proven = []
-        for k in (check_k(k) for k in ks):
-            if k > self.k:
-                message = f"these are bounds for k of at most {self.k}, not for k={k}: ask for a larger k first."
-                raise ParameterError(message)
-            bound = self._bound(sums, k)
-            proven.append(Bound(k, bound, self._percent(bound), self._seconds, k == 1 or counted == self._n))
-        return proven
-
-    def improve(self) -> Self:
-        """Count the remaining records, and return the object itself.
-
-        Between pieces of about a twentieth of a second there is a :func:`microagg.progress.checkpoint`.
-
-        Raises
-        ------
-        Cancelled
-            If the run is watched, see :mod:`microagg.progress`, and cancelled. Another call continues from there.
-        """
-        start = 0
-        with ThreadPoolExecutor(running.THREADS) as executor:
-            for number, rows in enumerate(self._parts):
-                if self._progress[0] < start + len(rows):
-                    self._count(number, rows, start, executor)
-                start += len(rows)
-        return self
-
-    def _count(self, number: int, rows: IntArray, start: int, executor: ThreadPoolExecutor) -> None:
-        """Count the records ``rows`` of a stratum, which follow ``start`` records of other strata."""
-        spent_before, started = self._seconds, time.perf_counter()
-        ends, sum_pieces = self._pieces(rows)
-        piece, size = int(np.searchsorted(ends, self._progress[0] - start, side="right")), running.THREADS
-        while piece < len(ends):
-            piece_started = time.perf_counter()
-            stop = min(piece + size, len(ends))
-            sums = self._progress[1].copy()
-            # Piece by piece, so that the sum does not depend on the number of pieces at a time.
-            for added in chain(*running.in_parts(executor, sum_pieces, piece, stop, running.THREADS)):
-                sums[number if self._by_stratum else ...] += added
-            piece = stop
-            self._progress = start + int(ends[piece - 1]), sums
-            now = time.perf_counter()
-            self._seconds = spent_before + now - started
-            fitting_size = int(size * _SECONDS_AT_A_TIME / max(now - piece_started, 1e-6))
-            size = max(min(2 * size, fitting_size), running.THREADS)
-            checkpoint("finding nearest neighbors", self.share)
-
-    @abstractmethod
-    def _pieces(self, rows: IntArray) -> tuple[IntArray, Callable[[int, int], Iterable[FloatArray]]]:
-        """Ends of the pieces of a stratum, as numbers of records, and a function of the sums of pieces.
-
-        Its arguments are the first piece and the one after the last.
-        """
-
-    @abstractmethod
-    def _bound(self, sums: FloatArray, k: int) -> float:
-        """Bound for k from the sums."""
-
-    @abstractmethod
-    def _percent(self, bound: float) -> float:
-        """Bound in percent of the maximum loss."""
-
-
-class NearestNeighbors(RisingBounds):
-    """The nearest-neighbor bound on the SSE for each k up to a maximum, which rises until all records count.
-
-    For parameters and errors see :func:`nearest_neighbor`. ``k`` is the maximum; the time grows with it. With strata
-    the bound is the sum of their bounds, and higher than without them.
-    """
-
-    @names_arguments
-    def __init__(self, X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None = None) -> None:
-        started = time.perf_counter()
-        self._data = check_matrix(X)
-        check_finite(self._data)
-        super().__init__(len(self._data), k, strata, by_stratum=False)
-        self._sst = sst(self._data)
-        self._seconds = time.perf_counter() - started
-
-    def _pieces(self, rows: IntArray) -> tuple[IntArray, Callable[[int, int], Iterable[FloatArray]]]:
-        data = self._data[rows]
-        tree = make_tree(np.ascontiguousarray(data.T), data[0].copy(), running.THREADS, leaf_size(*data.shape))
+    def pieces(rows: IntArray) -> _Pieces:
+        part = data[rows]
+        tree = make_tree(np.ascontiguousarray(part.T), part[0].copy(), running.THREADS, leaf_size(*part.shape))
         first = len(tree.ends) // 2
-        return tree.ends[first:, 1], lambda start, stop: sums_of_nearest(tree, self.k - 1, start, stop)
+        return tree.ends[first:, 1], lambda start, stop: sums_of_nearest(tree, most - 1, start, stop)
 
-    def _bound(self, sums: FloatArray, k: int) -> float:
-        return nearest_neighbor_sse(sums, k)
+    sums, whole = _sums(parts, most, pieces).sum(axis=0), sst(data)
+    bounds = [nearest_neighbor_sse(sums, k) for k in checked_ks]
+    seconds = time.perf_counter() - started
+    return [Bound(k, bound, percent(bound, whole), seconds) for k, bound in zip(checked_ks, bounds, strict=True)]
 
-    def _percent(self, bound: float) -> float:
-        return percent(bound, self._sst)
 
+def nearest_mixed_neighbor_curve(
+    records: Records, ks: Iterable[int], *, strata: Sequence[IntArray] | None = None
+) -> list[Bound]:
+    """Like :func:`nearest_neighbor_curve`, but on Total-IL of records of mixed attributes."""
+    started, checked_ks = time.perf_counter(), [check_k(k) for k in ks]
+    most = max(checked_ks, default=1)
+    parts = _parts(records.n, most, strata)
 
-class NearestMixedNeighbors(RisingBounds):
-    """Like :class:`NearestNeighbors`, but on Total-IL of records of mixed attributes."""
-
-    def __init__(self, records: Records, k: int, *, strata: Sequence[IntArray] | None = None) -> None:
-        self._records = records
-        super().__init__(records.n, k, strata, by_stratum=True)
-        self._sizes = np.array([len(rows) for rows in self._parts], dtype=np.int64)
-        # The loss of each stratum as one group.
-        self._one_group_losses = np.array(
-            [group_information_loss(records.take(rows), np.zeros(len(rows), dtype=int))[0] for rows in self._parts]
-        )
-
-    def _pieces(self, rows: IntArray) -> tuple[IntArray, Callable[[int, int], Iterable[FloatArray]]]:
-        pool, n_neighbors = mixed.make_pool(self._records.take(rows)), self.k - 1
+    def pieces(rows: IntArray) -> _Pieces:
+        pool = mixed.make_pool(records.take(rows))
         ends = np.append(np.arange(_BLOCK_SIZE, len(rows), _BLOCK_SIZE), len(rows))
 
         def sum_pieces(first: int, last: int) -> list[FloatArray]:
             scratch, blocks = mixed.own_scratch(pool), range(first, last)
-            return [
-                mixed.sums_of_nearest(scratch, n_neighbors, _BLOCK_SIZE * block, int(ends[block])) for block in blocks
-            ]
+            return [mixed.sums_of_nearest(scratch, most - 1, _BLOCK_SIZE * block, int(ends[block])) for block in blocks]
 
         return ends, sum_pieces
 
-    def _bound(self, sums: FloatArray, k: int) -> float:
-        if k == 1:
-            return 0.0
-        return float(np.where(self._sizes < 2 * k, self._one_group_losses, sums[:, k - 2]).sum()) * (1 - ALLOWANCE)
+    sums = _sums(parts, most, pieces)
+    # A stratum of fewer than 2k records is one group.
+    sizes = np.array([len(rows) for rows in parts])
+    one_group = [group_information_loss(records.take(rows), np.zeros(len(rows), dtype=int))[0] for rows in parts]
+    losses = [
+        float(np.where(sizes < 2 * k, one_group, sums[:, k - 2]).sum()) * (1 - ALLOWANCE) if k > 1 else 0.0
+        for k in checked_ks
+    ]
+    seconds, max_loss = time.perf_counter() - started, records.n * records.d
+    return [Bound(k, loss, 100.0 * loss / max_loss, seconds) for k, loss in zip(checked_ks, losses, strict=True)]
 
-    def _percent(self, bound: float) -> float:
-        return 100.0 * bound / (self._records.n * self._records.d)
+
+def _parts(n: int, most: int, strata: Sequence[IntArray] | None) -> list[IntArray]:
+    """Return the positions of the records of each stratum, each with at least ``most`` of the n records."""
+    parts = [np.arange(n)] if strata is None else list(strata)
+    for rows in parts:
+        check_enough_records(len(rows), most, "X" if strata is None else "a stratum")
+    return parts
+
+
+def _sums(parts: Sequence[IntArray], most: int, pieces: Callable[[IntArray], _Pieces]) -> FloatArray:
+    """Return the sums of the distances to the nearest, the second nearest, … neighbor, shape (strata, most - 1)."""
+    sums = np.zeros((len(parts), most - 1))
+    n, counted = sum(map(len, parts)), 0
+    executor = ThreadPoolExecutor(running.THREADS)
+    try:
+        for stratum, rows in enumerate(parts if most > 1 else ()):
+            ends, sum_pieces = pieces(rows)
+            step = max(1, _RECORDS_AT_A_TIME * len(ends) // len(rows))
+            starts = range(0, len(ends), step)
+            stops = [min(start + step, len(ends)) for start in starts]
+            for stop, task_sums in zip(stops, executor.map(sum_pieces, starts, stops), strict=True):
+                for piece_sums in task_sums:
+                    sums[stratum] += piece_sums
+                checkpoint("finding nearest neighbors", (counted + int(ends[stop - 1])) / n)
+            counted += len(rows)
+    finally:
+        executor.shutdown(cancel_futures=True)
+    return sums

@@ -22,7 +22,7 @@ from microagg.columns.records import Records, class_codes
 from microagg.errors import DataError, ParameterError
 from microagg.kernels.local_search import iterated, mixed_search
 from microagg.metrics import generalization, loss
-from microagg.optimum.nearest_neighbors import Bound, NearestMixedNeighbors, NearestNeighbors
+from microagg.optimum.nearest_neighbors import Bound, nearest_mixed_neighbor_curve, nearest_neighbor_curve
 from microagg.partition import Partition, join_strata
 from microagg.validation import (
     MOST_NAMED,
@@ -129,27 +129,27 @@ class Problem(ABC):
     def why_not(self, method: Method) -> str:
         """Describe in one sentence why ``method`` does not work on these data, or return an empty text."""
 
-    @abstractmethod
-    def rising_floor(self, k: int) -> NearestNeighbors | NearestMixedNeighbors:
-        """Return the rising lower bounds for groups of at least 2, 3, … ``k``, within the strata.
+    def floor(self, ks: Iterable[int]) -> list[Bound]:
+        """Return a lower bound on the SSE, or on Total-IL of mixed records, for each k, within the strata.
 
-        They are bounds on the SSE, or for records of mixed attributes on Total-IL.
+        It is the nearest-neighbor bound, see :mod:`microagg.optimum.nearest_neighbors`.
 
         Raises
         ------
         DataError
-            If there are fewer than ``k`` records, in all or in a stratum.
+            If there are fewer than k records, in all or in a stratum.
         ParameterError
-            If ``k`` is not a whole number of at least 1.
-        """
-
-    def floor(self, ks: Iterable[int]) -> list[Bound]:
-        """Return a lower bound on the loss for each k, within the strata.
-
-        It is the nearest-neighbor bound, see :mod:`microagg.optimum.nearest_neighbors`. Raises as :meth:`rising_floor`.
+            If a k is not a whole number of at least 1.
+        Cancelled
+            If the run is watched, see :mod:`microagg.progress`, and cancelled.
         """
         checked_ks = [check_k(k) for k in ks]
-        return self.rising_floor(max(checked_ks, default=1)).improve().bounds(checked_ks)
+        self.check_sizes(max(checked_ks, default=1))
+        return self._floor(checked_ks)
+
+    @abstractmethod
+    def _floor(self, ks: list[int]) -> list[Bound]:
+        """Return the nearest-neighbor bound for each k."""
 
     @abstractmethod
     def value(self, partition: Partition) -> float:
@@ -208,9 +208,8 @@ class _NumericProblem(Problem):
     def why_not(self, method: Method) -> str:
         return _missing_classes(method, "pass Records and classes")
 
-    def rising_floor(self, k: int) -> NearestNeighbors:
-        self.check_sizes(check_k(k))
-        return NearestNeighbors(self.data, k, strata=self.parts)
+    def _floor(self, ks: list[int]) -> list[Bound]:
+        return nearest_neighbor_curve(self.data, ks, strata=self.parts)
 
     def value(self, partition: Partition) -> float:
         return loss.sse(self.data, partition.labels)
@@ -246,9 +245,8 @@ class _MixedProblem(Problem):
             )
         return _missing_classes(method, "pass classes") if self.classes is None else ""
 
-    def rising_floor(self, k: int) -> NearestMixedNeighbors:
-        self.check_sizes(check_k(k))
-        return NearestMixedNeighbors(self.data, k, strata=self.parts)
+    def _floor(self, ks: list[int]) -> list[Bound]:
+        return nearest_mixed_neighbor_curve(self.data, ks, strata=self.parts)
 
     def value(self, partition: Partition) -> float:
         return generalization.total_information_loss(self.data, partition.labels)

@@ -291,8 +291,8 @@ class Generalization(Summary, _Bounded):
         shares, bound = generalization.attribute_information_loss(records, partition.labels), None
         if records.n <= _MOST_PROVEN:
             parts = [rows for rows, _ in source.strata]
-            floor = optimum.bounds.NearestMixedNeighbors(records, partition.k, strata=parts)
-            bound = floor.improve().bounds([partition.k])[0].information_loss
+            [floor] = optimum.bounds.nearest_mixed_neighbor_curve(records, [partition.k], strata=parts)
+            bound = floor.information_loss
         changed = {
             attribute.name: 100.0 * float(np.mean(records.values[:, j] != replaced[:, j]))
             for j, attribute in enumerate(records.attributes)

@@ -1,7 +1,7 @@
 """Results, lower bounds and best partitions of the data in use: those of this session and stored ones.
 
-Every lower bound on a page comes from :func:`floors`, and every gap from :func:`gap`. A job raises the nearest-neighbor
-bounds.
+Every lower bound on a page comes from :func:`floors`, and every gap from :func:`gap`. A job computes the
+nearest-neighbor bounds.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -32,9 +31,6 @@ from pages.shared.workspace import Workspace
 _MOST_FLOORS = 6
 
 _FLOOR = "floor"  # the kind of job
-
-# Share of a rising bound between two drawings, by each of which a chart loses its zoom.
-_STEP = 0.05
 
 # Seconds that a page waits for a new bound, which is enough for a small file.
 _MOMENT = 0.5
@@ -123,27 +119,15 @@ def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     return sorted((bound for bound in bounds if bound.sse > before.get(bound.k, np.inf)), key=lambda bound: bound.k)
 
 
-@dataclass
-class _Neighbors:
-    """The nearest-neighbor bounds of one data set."""
-
-    # The last one rises or is complete; those before it, for fewer k, serve until then.
-    floors: list[Floors] = field(default_factory=list)
-    # The step and the bounds that were drawn last, by the values of k.
-    drawn: dict[tuple[int, ...], tuple[int, list[Bound]]] = field(default_factory=dict)
-
-    def bounds(self, ks: Sequence[int]) -> list[Bound]:
-        *before, newest = self.floors
-        return raise_bounds(newest.bounds(ks), [bound for floor in before for bound in floor.bounds(floor.ks)])
-
-
+# The nearest-neighbor bounds of each data set: the last ones may not be complete; those before them, for fewer k, serve
+# until then.
 @st.cache_resource(scope="session", show_spinner=False)
-def _neighbors() -> OrderedDict[str, _Neighbors]:
+def _neighbors() -> OrderedDict[str, list[Floors]]:
     return OrderedDict()
 
 
 def _neighbor_bounds(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the nearest-neighbor bounds so far for ``ks``, 0 for a sample, and start to complete them.
+    """Return the nearest-neighbor bounds for ``ks``, 0 for a sample or before they are complete, and start to compute them.
 
     If the bounds of all ``ks`` are stored, return these instead.
     """
@@ -152,14 +136,12 @@ def _neighbor_bounds(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     stored = stored_floors(workspace, ks)
     if len(stored) == len(ks):
         return stored
-    proven = _neighbors().get(workspace.digest) or _Neighbors()
+    proven = _neighbors().get(workspace.digest, [])
     jobs.keep(_neighbors(), workspace.digest, proven, _MOST_FLOORS)
-    if not (proven.floors and proven.floors[-1].covers(ks)):
-        before = proven.floors[-1].ks if proven.floors else ()
-        proven.floors.append(Floors(workspace.problem, {*before, *ks}))
-        proven.drawn.clear()
-    newest, job = proven.floors[-1], _job(workspace)
-    if job is None and newest.share < 1.0:
+    if not (proven and proven[-1].covers(ks)):
+        proven.append(Floors(workspace.problem, {*(proven[-1].ks if proven else ()), *ks}))
+    newest = proven[-1]
+    if _job(workspace) is None and not newest.complete:
 
         def work(job: Job) -> None:
             jobs.compile_task(job, compiling.FLOOR, soon=False)  # pages do not wait for it
@@ -167,34 +149,26 @@ def _neighbor_bounds(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
             job.done = job.total
 
         # It takes as long as a few cells of a sweep, and goes before most of them.
-        job = jobs.results().start(_FLOOR, (workspace.digest, newest.ks), 100, work, urgent=True)
-        job.wait(_MOMENT)
-    if newest.share == 1.0:
-        del proven.floors[:-1]
-    elif job is not None and job.running:
-        step = int(newest.share / _STEP)
-        if proven.drawn.get(tuple(ks), (None, []))[0] != step:
-            proven.drawn[tuple(ks)] = step, proven.bounds(ks)
-        return proven.drawn[tuple(ks)][1]
-    return proven.bounds(ks)
+        jobs.results().start(_FLOOR, (workspace.digest, newest.ks), 100, work, urgent=True).wait(_MOMENT)
+    if newest.complete:
+        del proven[:-1]
+    return raise_bounds(newest.bounds(ks), [bound for floors in proven[:-1] for bound in floors.bounds(floors.ks)])
 
 
 def _job(workspace: Workspace) -> Job | None:
     """Return the job of the newest bounds, even if it was cancelled."""
     job, proven = jobs.results().jobs.get(_FLOOR), _neighbors().get(workspace.digest)
-    if job is None or proven is None or not proven.floors:
-        return None
-    return job if job.identity == (workspace.digest, proven.floors[-1].ks) else None
+    return job if job and proven and job.identity == (workspace.digest, proven[-1].ks) else None
 
 
 def is_rising(workspace: Workspace) -> bool:
-    """Whether a job is proving more."""
+    """Whether a job is computing lower bounds."""
     job = _job(workspace)
     return job is not None and job.running
 
 
 def while_rising(workspace: Workspace, ks: Sequence[int], draw: Callable[[], None]) -> None:
-    """Call ``draw`` repeatedly while the bound for ``ks`` rises. At its end, draw the page anew."""
+    """Call ``draw`` repeatedly while the bounds for ``ks`` are computed. At the end, draw the page anew."""
     _neighbor_bounds(workspace, ks)
     if is_rising(workspace):
         _again(workspace, draw)
@@ -209,25 +183,18 @@ def _again(workspace: Workspace, draw: Callable[[], None]) -> None:
     draw()
 
 
-def _share(workspace: Workspace) -> float:
-    """Return the completed share of the newest bound, 0 to 1."""
+def describe_progress(workspace: Workspace) -> str:
+    """Describe the state of the newest bounds, with an empty text for complete ones."""
     # Without its browser a session loses its bounds until the next run of the page.
     proven = _neighbors().get(workspace.digest)
-    return proven.floors[-1].share if proven else float(workspace.benchmark is not None)
-
-
-def describe_progress(workspace: Workspace) -> str:
-    """Describe the state of the newest bound, with an empty text for a complete one."""
-    share = _share(workspace)
-    if share == 1.0:
+    if proven[-1].complete if proven else workspace.benchmark is not None:
         return ""
-    status = "still rising" if is_rising(workspace) else "incomplete"
-    return f"Lower bound {status}: {100 * share:.0f} %"
+    job = _job(workspace)
+    return f"Computing the lower bound: {job.done} %" if job and job.running else "The lower bound is not computed"
 
 
 def floor_status(workspace: Workspace) -> None:
-    """Draw the state of an incomplete bound in one row, with a button to cancel or continue."""
-    share = _share(workspace)
+    """Draw the state of an incomplete bound in one row, with a button to cancel or to try again."""
     job, status = _job(workspace), describe_progress(workspace)
     if not status:
         return
@@ -235,14 +202,14 @@ def floor_status(workspace: Workspace) -> None:
         if job is None:
             st.caption(f"{status}.")
         elif job.running:
-            waits = f" · {job.message}" if share == 0.0 else ""
-            st.progress(share, text=status + waits)
+            waits = f" · {job.message}" if job.done == 0 else ""
+            st.progress(job.done / job.total, text=status + waits)
             st.button("Cancel", key="floor_cancel", on_click=job.cancel)
         else:
             if job.problem:
                 st.error(sentence(job.problem))
             else:
-                st.caption(f"{status}; the rest was cancelled.")
+                st.caption(f"{status}.")
             st.button("Go on", key="floor_go_on", on_click=jobs.results().forget, args=(_FLOOR, job))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -225,82 +224,22 @@ def test_nearest_neighbor_bound_within_strata():
         bounds.nearest_neighbor(X, 3, strata=strata)
 
 
-def plain_bounds(X, ks, parts=None):
-    """Return the nearest-neighbor bound on the SSE for each of ``ks``, by its definition."""
-    totals = np.zeros(len(X))
-    for rows in parts or [np.arange(len(X))]:
-        d2 = np.square(X[rows][:, None] - X[rows][None]).sum(axis=2)
-        np.fill_diagonal(d2, -1.0)
-        least = np.sort(d2, axis=1)[:, 1:].sum(axis=0)
-        totals[: len(least)] += least
-    return [totals[: k - 1].sum() / (2 * k) for k in ks]
-
-
-def rising(X, k, strata=None, stop_after=10**9):
-    """Return the object and what it has proven for all k at each checkpoint; it is cancelled at the last of these."""
-    own, seen = bounds.NearestNeighbors(X, k, strata=strata), []
+def test_a_cancelled_bound_ends_soon_and_says_how_far_it_is(monkeypatch):
+    monkeypatch.setattr(nearest_neighbors, "_RECORDS_AT_A_TIME", 20)
+    X, seen = np.random.default_rng(3).normal(size=(500, 2)), []
+    strata = [np.arange(0, 60), np.arange(60, 500)]
 
     def watcher(message, share):
-        seen.append((share, [bound.sse for bound in own.bounds(range(1, k + 1))]))
-        return len(seen) < stop_after
+        seen.append(share)
+        return len(seen) < 3
 
-    with watched(watcher):
-        try:
-            own.improve()
-        except Cancelled:
-            assert len(seen) == stop_after
-    return own, seen
-
-
-@pytest.fixture
-def small_pieces(monkeypatch):
-    """Have a checkpoint after every two leaves."""
-    monkeypatch.setattr(nearest_neighbors, "_SECONDS_AT_A_TIME", 0.0)
-    monkeypatch.setattr(running, "THREADS", 2)
-
-
-@pytest.mark.usefixtures("small_pieces")
-@pytest.mark.parametrize(("with_strata", "d"), [(False, 3), (True, 3), (False, 8)])
-def test_the_floor_rises_to_the_whole(with_strata, d, monkeypatch):
-    # With many attributes leaves would be so large that there are but a few.
-    monkeypatch.setattr(nearest_neighbors, "leaf_size", lambda *_: 50)
-    X = np.random.default_rng(2).normal(size=(900, d))
-    strata = [np.arange(0, 900, 3), np.setdiff1d(np.arange(900), np.arange(0, 900, 3))] if with_strata else None
-    own, seen = rising(X, 6, strata)
-    shares = [share for share, _ in seen]
-    assert len(seen) > 5
-    assert shares == sorted(set(shares))
-    assert shares[-1] == own.share == 1.0
-    for before, after in itertools.pairwise(seen):
-        assert all(low <= high for low, high in zip(before[1], after[1], strict=True))
-        assert all(low < high for low, high in zip(before[1][1:], after[1][1:], strict=True))
-    whole = own.bounds(range(1, 7))
-    assert seen[-1][1] == [bound.sse for bound in whole]
-    assert all(bound.converged for bound in whole)
-    expected = plain_bounds(X, range(1, 7), strata)
-    assert [bound.sse for bound in whole] == pytest.approx(expected, rel=2e-9)
-    assert [bound.information_loss for bound in whole] == pytest.approx(
-        [100 * least / metrics.sst(X) for least in expected], rel=2e-9
-    )
-    assert all(bound.sse <= least for bound, least in zip(whole, expected, strict=True))
-
-
-@pytest.mark.usefixtures("small_pieces")
-@pytest.mark.parametrize("stop_after", [1, 3])
-@pytest.mark.parametrize("with_strata", [False, True])
-def test_a_cancelled_search_keeps_what_it_has_proven_and_goes_on_there(with_strata, stop_after):
-    X = np.random.default_rng(3).normal(size=(500, 2))
-    strata = [np.arange(0, 60), np.arange(60, 500)] if with_strata else None
-    whole = bounds.NearestNeighbors(X, 5, strata=strata).improve().bounds([2, 5])
-    own, seen = rising(X, 5, strata, stop_after)
-    partly = own.bounds([2, 5])
-    assert 0.0 < own.share == seen[-1][0] < 1.0
-    assert [bound.sse for bound in partly] == [seen[-1][1][1], seen[-1][1][4]]
-    assert not any(bound.converged for bound in partly)
-    assert all(0.0 < part.sse < bound.sse for part, bound in zip(partly, whole, strict=True))
-    # Bit for bit what it would have been without the stop, in pieces of another size.
-    assert [bound.sse for bound in own.improve().bounds([2, 5])] == [bound.sse for bound in whole]
-    assert own.share == 1.0
+    with watched(watcher), pytest.raises(Cancelled):
+        bounds.nearest_neighbor(X, 5, strata=strata)
+    assert len(seen) == 3
+    with watched(lambda _, share: seen.append(share) or True):
+        bounds.nearest_neighbor(X, 5, strata=strata)
+    assert seen[3:] == sorted(set(seen[3:]))
+    assert (len(seen) > 10, seen[-1]) == (True, 1.0)
 
 
 def test_the_floor_does_not_depend_on_the_number_of_threads(monkeypatch):
@@ -308,18 +247,9 @@ def test_the_floor_does_not_depend_on_the_number_of_threads(monkeypatch):
     found = []
     for number in (1, 2, 5):
         monkeypatch.setattr(running, "THREADS", number)
+        monkeypatch.setattr(nearest_neighbors, "_RECORDS_AT_A_TIME", 30 * number)
         found.append(bounds.nearest_neighbor(X, 7).sse)
     assert len(set(found)) == 1
-
-
-def test_a_floor_is_known_up_to_the_largest_k_only():
-    own = bounds.NearestNeighbors(np.arange(12.0).reshape(6, 2), 3)
-    assert [bound.sse for bound in own.bounds([1, 3])] == [0.0, 0.0]
-    assert [bound.converged for bound in own.bounds([1, 3])] == [True, False]
-    with pytest.raises(ParameterError, match="for k of at most 3, not for k=4"):
-        own.bounds([4])
-    # Nothing is to be counted for k = 1.
-    assert bounds.NearestNeighbors(np.ones((2, 1)), 1).share == 1.0
 
 
 # --- the gap ---------------------------------------------------------------------------------------------------------

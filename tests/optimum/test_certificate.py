@@ -8,12 +8,11 @@ import pytest
 
 from microagg import DataError, ParameterError, Partition, datasets, make, metrics
 from microagg.columns.records import Attribute, Records
-from microagg.kernels import running
 from microagg.metrics.generalization import total_information_loss
-from microagg.optimum import certificate, nearest_neighbors
+from microagg.optimum import certificate
 from microagg.optimum.bounds import Bound, LinearProgram, exact, nearest_neighbor
 from microagg.optimum.certificate import Certificate
-from microagg.optimum.nearest_neighbors import NearestMixedNeighbors
+from microagg.optimum.nearest_neighbors import nearest_mixed_neighbor_curve
 from microagg.optimum.problem import Problem
 from microagg.progress import Cancelled, watched
 from tests.mixed_table import LEVELS, ZIP
@@ -103,7 +102,7 @@ def test_mixed_records_are_narrowed_from_both_sides():
     records = Records((*attributes, Attribute("y")), np.column_stack(columns).astype(float))
     own = Certificate(records, 3)
     begun = own.found[0][1]
-    neighbors = NearestMixedNeighbors(records, 3).improve().bounds([3])[0].sse
+    neighbors = nearest_mixed_neighbor_curve(records, [3])[0].sse
     # Until both sides have gained something, however busy the machine is.
     assert own.narrow(60, lambda it, _: it.bound.sse < neighbors or it.found[-1][1] >= begun) is own
     check_trace(own.found, -1)
@@ -184,7 +183,7 @@ def test_floors_known_at_once_are_the_nearest_neighbor_bound_or_the_optimum(X):
     assert certificate.floors(Problem.of(X[:9]), [5])[0].information_loss == pytest.approx(100)
     assert certificate.floors(Problem.of(X[:9]), [4])[0].information_loss < 100
     # Of mixed records it is that of Total-IL.
-    mixed = NearestMixedNeighbors(Records.of_numbers(X), 5).improve().bounds([5])[0]
+    [mixed] = nearest_mixed_neighbor_curve(Records.of_numbers(X), [5])
     assert certificate.floors(Problem.of(Records.of_numbers(X)), [5])[0].sse == mixed.sse > 0
     strata = np.arange(200) % 2
     assert certificate.floors(Problem.of(X, strata=strata), [3])[0].sse == pytest.approx(
@@ -192,41 +191,29 @@ def test_floors_known_at_once_are_the_nearest_neighbor_bound_or_the_optimum(X):
     )
 
 
-def test_floors_rise_and_go_on_after_they_were_cancelled(X, monkeypatch):
-    monkeypatch.setattr(nearest_neighbors, "_SECONDS_AT_A_TIME", 0.0)
-    monkeypatch.setattr(running, "THREADS", 1)
+def test_floors_are_0_until_they_are_complete(X):
     own = certificate.Floors(Problem.of(X), [5, 2, 5])
     assert own.ks == (2, 5)
-    assert own.share == 0.0
-    assert [bound.sse for bound in own.bounds([2, 4])] == [0.0, 0.0]
     with watched(lambda message, share: False), pytest.raises(Cancelled):
         own.improve()
-    assert 0.0 < own.share < 1.0
-    for k, part in zip((2, 4), own.bounds([2, 4]), strict=True):
-        assert 0.0 < part.sse < nearest_neighbor(X, k).sse
-    assert own.improve().share == 1.0
+    assert not own.complete
+    assert [(bound.sse, bound.converged) for bound in own.bounds([2, 4])] == [(0.0, False)] * 2
+    assert own.improve().complete
     assert own.bounds([2, 4])[1].sse == nearest_neighbor(X, 4).sse
     assert own.covers([2, 3, 5])
     assert not own.covers([6])
 
 
-def test_floors_of_one_attribute_become_the_optimum():
+def test_floors_of_one_attribute_are_the_optimum():
     x = np.random.default_rng(1).normal(size=(60, 1))
     own, seen = certificate.Floors(Problem.of(x), [2, 3]), []
-
-    def watcher(message, share):
-        seen.append((message, share, own.bounds([3])[0].sse))
-        return True
-
-    with watched(watcher):
+    with watched(lambda message, _: seen.append(message) or True):
         own.improve()
-    assert [message for message, _, _ in seen][-2:] == ["finding the optimum at k = 2", "finding the optimum at k = 3"]
-    assert [share for _, share, _ in seen][-2:] == pytest.approx([1 / 3, 2 / 3])
-    assert seen[-1][2] == nearest_neighbor(x, 3).sse < own.bounds([3])[0].sse == pytest.approx(exact(x, 3)[0])
-    assert own.share == 1.0
+    assert seen[-2:] == ["finding the optimum at k = 2", "finding the optimum at k = 3"]
+    assert own.bounds([3])[0].sse == pytest.approx(exact(x, 3)[0])
     # The optimum of another k has not been computed, only its neighbors.
     assert not certificate.Floors(Problem.of(x), [2, 5]).covers([3])
-    assert certificate.Floors(Problem.of(Records.of_numbers(x)), [2]).improve().share == 1.0
+    assert certificate.Floors(Problem.of(Records.of_numbers(x)), [2]).improve().complete
 
 
 def test_what_is_proven_for_a_k_holds_for_larger_ones():

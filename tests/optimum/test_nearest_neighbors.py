@@ -11,9 +11,8 @@ from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import DataError, ParameterError
 from microagg.kernels import running
 from microagg.optimum import certificate, nearest_neighbors
-from microagg.optimum.nearest_neighbors import NearestMixedNeighbors
+from microagg.optimum.nearest_neighbors import nearest_mixed_neighbor_curve
 from microagg.optimum.problem import Problem
-from microagg.progress import Cancelled, watched
 from tests import naive_mixed
 from tests.instances import ROUNDING
 from tests.mixed_table import LEVELS, MARITAL_TEXT, ZIP, mixed_frame
@@ -63,7 +62,7 @@ def least_loss(records, k, rows=None):
 
 
 def floor(records, k, strata=None):
-    return NearestMixedNeighbors(records, k, strata=strata).improve().bounds([k])[0]
+    return nearest_mixed_neighbor_curve(records, [k], strata=strata)[0]
 
 
 def test_never_above_the_optimum_and_sometimes_equal():
@@ -115,34 +114,13 @@ def test_every_k_at_once_as_one_by_one(monkeypatch):
     records = some_records(np.random.default_rng(5), 90)
     for number in (1, 3):
         monkeypatch.setattr(running, "THREADS", number)
-        together = NearestMixedNeighbors(records, 7).improve().bounds(range(1, 8))
+        monkeypatch.setattr(nearest_neighbors, "_RECORDS_AT_A_TIME", 40 * number)
+        together = nearest_mixed_neighbor_curve(records, range(1, 8))
         assert [bound.sse for bound in together] == [floor(records, k).sse for k in range(1, 8)]
         assert [bound.sse for bound in together] == sorted(bound.sse for bound in together)
         table = naive_mixed.Table(records)
         apart = [sorted(table.distance(i, j) for j in range(90) if j != i)[3] for i in range(90)]
         assert together[4].sse == pytest.approx(sum(apart), rel=1e-8)
-
-
-def test_it_rises_while_it_is_watched_and_goes_on_after_a_cancellation(monkeypatch):
-    monkeypatch.setattr(nearest_neighbors, "_SECONDS_AT_A_TIME", 0.0)
-    monkeypatch.setattr(running, "THREADS", 1)
-    records = some_records(np.random.default_rng(8), 200)
-    own, whole, seen = NearestMixedNeighbors(records, 4), floor(records, 4), []
-
-    def watcher(message, share):
-        seen.append((own.share, own.bounds([4])[0].sse))
-        return len(seen) < 3
-
-    with watched(watcher), pytest.raises(Cancelled):
-        own.improve()
-    assert 0.0 < own.share < 1.0
-    assert not own.bounds([4])[0].converged
-    own.improve()
-    last = own.bounds([4])[0]
-    assert (own.share, last.converged, last.sse) == (1.0, True, whole.sse)
-    assert [share for share, _ in seen] == sorted({share for share, _ in seen})
-    assert [value for _, value in seen] == sorted(value for _, value in seen)
-    assert seen[-1][1] <= whole.sse
 
 
 def test_problems_and_certificates_have_it():
@@ -155,14 +133,14 @@ def test_problems_and_certificates_have_it():
     assert 0.0 < own.sse == certificate.floors(problem, [2])[0].sse <= least_loss(records, 2) * ROUNDING
     # With k = 4 all are one group.
     assert problem.floor([4])[0].sse == pytest.approx(naive_mixed.total_loss(records, [0] * 4))
-    assert certificate.Floors(problem, [2]).improve().share == 1.0
+    assert certificate.Floors(problem, [2]).improve().complete
 
 
 def test_bad_input():
     records = Records.of_numbers(np.arange(6.0)[:, np.newaxis])
-    with pytest.raises(ParameterError, match="k=3"):
-        NearestMixedNeighbors(records, 2).bounds([3])
+    with pytest.raises(ParameterError, match="k must be"):
+        floor(records, 0)
     with pytest.raises(DataError, match="7"):
-        NearestMixedNeighbors(records, 7)
+        floor(records, 7)
     with pytest.raises(DataError, match="strat"):
-        NearestMixedNeighbors(records, 3, strata=[np.arange(2), np.arange(2, 6)])
+        floor(records, 3, [np.arange(2), np.arange(2, 6)])
