@@ -22,7 +22,7 @@ from microagg.errors import DataError, ParameterError, names_arguments
 from microagg.kernels.paths import optimal_partition, split_path
 from microagg.metrics.loss import percent, sse, sst
 from microagg.optimum.branching import Branching
-from microagg.optimum.clique_partitioning import CliquePartitioning, Reached
+from microagg.optimum.clique_partitioning import CliquePartitioning
 from microagg.optimum.enumerated import Proof
 from microagg.optimum.nearest_neighbors import (
     Bound,
@@ -132,8 +132,6 @@ class LinearProgram:
         self._sets: SetPartitioning | None = None
         self._tree: Branching | None = None
         self._offered: IntArray | None = None
-        #: State of clique partitioning at a similar k, from which it starts here; None once it has started.
-        self.near: Reached | None = None
         optimum = known_optimum(data, k)
         self._first_sse = max(nearest_neighbor(data, k).sse, optimum or 0.0)
         # If each record has k - 1 equal ones, the minimum loss is 0.
@@ -146,11 +144,11 @@ class LinearProgram:
         self._seconds = time.perf_counter() - started
 
     def __getstate__(self) -> dict[str, Any]:
-        """State without the programs: the bound, the best partition, and the state of clique partitioning."""
+        """State without the programs: the bound and the best partition."""
         programs = dict.fromkeys(("_cliques", "_sets", "_tree"))
         results = {"_first_sse": self.bound.sse, "_is_optimal": self.bound.optimal, "_proof": self.proof}
         offered = self._offered if self.labels is None else self.labels
-        return self.__dict__ | programs | results | {"_offered": offered, "near": self.reached or self.near}
+        return self.__dict__ | programs | results | {"_offered": offered}
 
     @property
     def bound(self) -> Bound:
@@ -182,11 +180,6 @@ class LinearProgram:
         return np.inf if self._tree is None else self._tree.least
 
     @property
-    def reached(self) -> Reached | None:
-        """State of clique partitioning, from which that of another k can start, or None before its first round."""
-        return None if self._cliques is None else self._cliques.reached
-
-    @property
     def proof(self) -> Proof | None:
         """Proof of the bound, with the best known partition, or None without one."""
         return self._proof if self._tree is None else self._tree.proof
@@ -201,9 +194,7 @@ class LinearProgram:
         with_cliques = k >= CLIQUES_FIRST and n * k <= MOST_FOR_CLIQUES
         if self._tree is None and with_cliques:
             if cliques is None:
-                cliques = CliquePartitioning(self._data, k, self.near)
-                self._cliques = cliques
-                self.near = None
+                self._cliques = cliques = CliquePartitioning(self._data, k)
             if not (cliques.converged or (cliques.slow and k < CLIQUES_TO_THE_END)):
                 return cliques
         if n > MOST_FOR_SETS:

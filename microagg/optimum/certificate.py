@@ -122,17 +122,6 @@ class Certificate:
         """Offer a partition into groups of at least k, shape (n,), to :meth:`narrow`."""
         self._search.offer(labels)
 
-    def begin_near(self, others: Iterable[Certificate]) -> None:
-        """Start the lower bound from the state of the nearest k among ``others``, which have the same records."""
-        programs = [(abs(other.k - self.k), other._program) for other in others]
-        reached = [
-            (distance, program.reached)
-            for distance, program in programs
-            if isinstance(program, LinearProgram) and program.reached
-        ]
-        if isinstance(self._program, LinearProgram):
-            _, self._program.near = min(reached, key=lambda pair: pair[0], default=(0, None))
-
     def narrow(self, seconds: float, watch: Watch | None = None, side: Side | None = None) -> Self:
         """Search and prove for at most ``seconds`` more, or until the gap is closed, and return the object itself.
 

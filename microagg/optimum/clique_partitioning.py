@@ -56,7 +56,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -93,27 +93,13 @@ PARALLEL_ENTRIES = 200_000
 CHUNK = 2048
 
 
-class Reached(NamedTuple):
-    """State of a program after a round, from which another one for the same records can start.
-
-    The dual values ``y`` are divided by the sum of the squared distances to the k nearest records, and multiplied by k.
-    """
-
-    keys: IntArray
-    inequalities: IntArray
-    x: FloatArray
-    y: FloatArray
-    level: int
-
-
 class CliquePartitioning(Program):
     """The program over the current pairs and inequalities. An iteration is a round of steps.
 
-    It is slow while rounds gain little. ``near`` is the state that a program for the same X and a similar k has
-    ``reached``: inequalities hold for any k, and any dual values give a bound.
+    It is slow while rounds gain little.
     """
 
-    def __init__(self, X: FloatArray, k: int, near: Reached | None = None) -> None:
+    def __init__(self, X: FloatArray, k: int) -> None:
         super().__init__(X, k)
         self.slow = False  # whether the last rounds gained little
         self._course: list[float] = []  # the best bound after each round
@@ -123,9 +109,6 @@ class CliquePartitioning(Program):
         # With larger k, more pairs share the dual values of two records.
         self._primal_weight = 1.0 / k
         self._round_bound = -np.inf
-        self._previous = near
-        #: State after the last round; None before the end of the first.
-        self.reached: Reached | None = None
 
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
         """See :meth:`Program.advance`."""
@@ -153,9 +136,6 @@ class CliquePartitioning(Program):
             yield from self._exchange_pairs()
             self.iterations += 1
             self._check_progress()
-            if self._lengths > 0.0:
-                y = self._y * (self.unit * self.k / self._lengths)
-                self.reached = Reached(self._keys, self._inequalities, self._x, y, self._level)
             yield True
 
     def _begin(self) -> Iterator[bool]:
@@ -175,25 +155,10 @@ class CliquePartitioning(Program):
             keys.append(_pair_keys(records, number[neighbors.ravel()], n))
             yield False
         self._rescale(near_distances)
-        self._lengths = float(near_distances.sum())
-        previous, self._previous = self._previous, None
-        if previous is None:
-            self._start(np.concatenate(keys), np.empty((0, 1 + max(LEAVES)), dtype=np.int64))
-            self._y[:n] = near_distances[:, -1] / self.unit / (2 * k)
-            return
-        self._start(np.concatenate([previous.keys, *keys]), previous.inequalities)
-        self._x[:n] = previous.x[:n]
-        self._x[n + np.searchsorted(self._keys, previous.keys)] = previous.x[n:]
-        self._y[:] = previous.y * (self._lengths / (self.unit * k))
-        self._level = previous.level
-
-    def _start(self, keys: IntArray, inequalities: IntArray) -> None:
-        """Start with these pairs and inequalities, and with dual values of 0."""
-        n = len(self.X)
-        self._keys = np.unique(np.concatenate([keys, *_pairs_in(inequalities, n)]))
-        self._inequalities = inequalities
+        self._keys = np.unique(np.concatenate(keys))
+        self._inequalities = np.empty((0, 1 + max(LEAVES)), dtype=np.int64)
         self._x = np.concatenate([np.ones(n), np.zeros(len(self._keys))])
-        self._y = np.zeros(n + 1 + len(inequalities))
+        self._y = np.append(near_distances[:, -1] / self.unit / (2 * k), 0.0)
 
     def _assemble(self) -> Iterator[bool]:
         """Set up the program for the current pairs and inequalities."""

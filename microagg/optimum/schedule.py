@@ -123,9 +123,7 @@ class Schedule:
     def _take_turn(self, k: int, until: float, watch: Watch | None) -> None:
         """Narrow both sides of a certificate."""
         if k not in self.certificates:
-            new = self._make(k)
-            new.begin_near(list(self.certificates.values()))
-            self.certificates[k] = new
+            self.certificates[k] = self._make(k)
         certificate = self.certificates[k]
         others = [other for other_k, other in list(self.certificates.items()) if other_k >= k]
         best = min(others, key=lambda other: other.found[-1][1])

@@ -12,7 +12,7 @@ import pytest
 
 from microagg import make, metrics
 from microagg.optimum import bounds
-from microagg.optimum.clique_partitioning import CliquePartitioning
+from microagg.optimum.clique_partitioning import CliquePartitioning, _pairs_in
 from tests.instances import ROUNDING, instances, random_inequalities
 
 
@@ -28,6 +28,14 @@ def begin(program):
     """Let it choose the pairs to begin with."""
     while not hasattr(program, "_matrix"):
         assert not next(program._steps)
+
+
+def start(program, keys, inequalities):
+    """Let it have these pairs and inequalities, and dual values of 0."""
+    n = len(program.X)
+    program._keys, program._inequalities = np.unique(np.concatenate([keys, *_pairs_in(inequalities, n)])), inequalities
+    program._x = np.concatenate([np.ones(n), np.zeros(len(program._keys))])
+    program._y = np.zeros(n + 1 + len(inequalities))
 
 
 def evaluate(program, duals):
@@ -58,20 +66,6 @@ def test_bounds_are_in_order():
     assert np.mean(better) > 0.95
 
 
-def test_beginning_near_another_k_gives_a_bound_and_is_sooner_at_the_end():
-    for seed, X, k in instances(60):
-        near = finish(CliquePartitioning(X, max(2, k + (1 if seed % 2 and 2 * k + 2 <= len(X) else -1))), 1 + seed % 4)
-        program = finish(CliquePartitioning(X, k, near.reached), 1 + seed % 7)
-        assert program.sse <= bounds.exact(X, k)[0] * ROUNDING
-    X = np.random.default_rng(3).normal(size=(300, 3))
-    near = finish(CliquePartitioning(X, 8), 10)
-    for k in (7, 9):
-        begun, straight = CliquePartitioning(X, k, near.reached), CliquePartitioning(X, k)
-        # One round is worth more than eight are from nothing.
-        assert finish(begun, 1).sse > finish(straight, 8).sse
-        assert finish(begun, 20).sse == pytest.approx(finish(straight, 30).sse, rel=0.01)
-
-
 def test_any_duals_of_any_inequalities_give_a_bound():
     """Not those found by the method only, and whichever pairs are in the program."""
     for seed, X, k in instances(150):
@@ -82,7 +76,7 @@ def test_any_duals_of_any_inequalities_give_a_bound():
         optimum = bounds.exact(X, k)[0]
         if seed % 3:  # few pairs, so that others have to be found
             program._keys = program._keys[rng.random(len(program._keys)) < 0.3]
-        program._start(program._keys, random_inequalities(rng, n, 3, seed % 9))
+        start(program, program._keys, random_inequalities(rng, n, 3, seed % 9))
         mean = optimum / n / k / program.unit
         u = rng.normal(mean, mean, size=n)
         others = -rng.exponential(mean, size=1 + len(program._inequalities))
@@ -107,7 +101,7 @@ def test_pairs_that_are_not_in_the_program_count():
         program = CliquePartitioning(X, k)
         begin(program)
         optimum = bounds.exact(X, k)[0]
-        program._start(program._keys[:0], program._inequalities)
+        start(program, program._keys[:0], program._inequalities)
         evaluate(program, np.append(np.full(len(X), 5 * optimum / len(X) / k / program.unit), 0.0))
         assert program.bound * program.unit <= optimum * ROUNDING
 
@@ -120,7 +114,7 @@ def test_value_is_what_the_formula_says():
         begin(program)
         X, n = program.X, len(X)
         inequalities = random_inequalities(rng, n, 3, 6)
-        program._start(program._keys, inequalities)
+        start(program, program._keys, inequalities)
         u, w, v = rng.normal(size=n), -rng.random(), -rng.random(len(inequalities))
         evaluate(program, np.concatenate([u, [w], v]))
         diagonal = -u - w
