@@ -7,9 +7,8 @@ Data are those of scaling.py, standardized; the cuts are learned on ``SAMPLE`` r
 for one block, which is the run without blocks, and for more, side by side; seconds of learning, assigning and
 partitioning on all cores, one block after the other, kernels compiled.
 
-Every figure is stored in benchmarks/results/blocks.csv once it is there, with a digest of the code it depends on: a run
-that is stopped goes on where it was. IL depends on nothing but the data and the code; seconds on the machine, and on
-whatever else it does.
+Every figure is stored in benchmarks/results/blocks.csv once it is there: a run that is stopped goes on where it was. IL
+depends on nothing but the data and the code; seconds on the machine, and on whatever else it does.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import microagg
-from benchmarks.digests import code_digest
 from benchmarks.scaling import DATA, make_data
 from benchmarks.storage import Row, store_row, stored
 from microagg.columns.records import Attribute
@@ -56,12 +54,7 @@ PLAN = (
 )
 
 KEY = ("data", "n", "d", "method", "k", "blocks")
-COLUMNS = (*KEY, "largest", "il", "seconds", "code")
-
-
-def digest(method: str) -> str:
-    """Return a digest of the code that a row depends on: the method's, and that of cutting."""
-    return code_digest([method], [(Cuts.__module__, Cuts.__name__)])
+COLUMNS = (*KEY, "largest", "il", "seconds")
 
 
 def measure(X: np.ndarray, method: str, k: int, n_blocks: int) -> Row:
@@ -103,16 +96,15 @@ def main() -> None:
         for kind in kinds:
             X = None
             for method, k, n_blocks in itertools.product(methods, ks, blocks):
-                code, key = digest(method), list(map(str, (kind, n, d, method, k, n_blocks)))
-                is_stored = any([row[name] for name in (*KEY, "code")] == [*key, code] for row in stored(RESULTS))
+                key = list(map(str, (kind, n, d, method, k, n_blocks)))
+                is_stored = any([row[name] for name in KEY] == key for row in stored(RESULTS))
                 if is_stored or time.monotonic() > ends:
                     continue
                 if X is None:
                     X = microagg.standardize(make_data(kind, n, d))
                 microagg.make(method, k=k).fit(X[:WARM_UP])
                 found = measure(X, method, k, n_blocks)
-                row = dict(zip(KEY, key, strict=True)) | found | {"code": code}
-                store_row(RESULTS, COLUMNS, row, len(KEY))
+                store_row(RESULTS, COLUMNS, dict(zip(KEY, key, strict=True)) | found, len(KEY))
                 print(*key, *(f"{name} {value}" for name, value in found.items()), flush=True)
 
 

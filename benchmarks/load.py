@@ -1,14 +1,11 @@
-"""How the dashboard bears load: large data, many columns, several sessions at once, and many after each other.
+"""How the dashboard bears load: large data, and several sessions at once.
 
-    python benchmarks/load.py [large] [wide] [sessions] [openings] [--records 200000] [--number 50]
+    python benchmarks/load.py [large] [sessions] [--records 200000]
 
-Each part starts a server on this machine and drives it with browsers; without a name all parts run, for some minutes
-together. ``large`` uploads ``--records`` records with 10 attributes and times the first curve and the answer on
-"Choose k"; then it closes the page and looks at what the server still computes. ``wide`` uploads a CSV file of 1,000
-columns, one of each 50 text, the others numbers, times each page on the way to the release, and counts the processor
-seconds of the server. ``sessions`` lets two sessions compare methods without end and times the curves of a third, and
-how fast the server says that it is well. ``openings`` opens the dashboard ``--number`` times, each time with another
-file, closes it, and looks at the server's memory.
+Each part starts a server on this machine and drives it with browsers; without a name both parts run. ``large`` uploads
+``--records`` records with 10 attributes and times the first curve and the answer on "Choose k"; then it closes the page
+and looks at what the server still computes. ``sessions`` lets two sessions compare methods without end and times the
+curves of a third, and how fast the server says that it is well.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ from playwright.sync_api import sync_playwright
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.e2e.conftest import QUIET, chromium_path
-from tests.e2e.steps import accept, visit, wait_for_answer, wait_until_idle
+from tests.e2e.steps import accept, visit, wait_for_answer
 from tests.servers import Server
 
 CURVE = ".js-plotly-plot .scatterlayer .trace .points path"
@@ -128,34 +125,6 @@ def large(given: argparse.Namespace) -> None:
         print(f"busy from 3 s after closing: {busy(server, 3)}")
 
 
-def wide(_given: argparse.Namespace) -> None:
-    """Time every page on the way to a release of a file with many columns."""
-    random = np.random.default_rng(0)
-    texts = {f"t{j}": random.choice(["north", "south", "east", "west"], 5_000) for j in range(20)}
-    frame = pd.DataFrame(random.normal(size=(5_000, 980)).round(3)).add_prefix("c").assign(**texts)
-    with dashboard() as (browser, server, folder):
-        frame.to_csv(folder / "wide.csv", index=False)
-        process = psutil.Process(server.process.pid)
-        started, before = time.perf_counter(), process.cpu_times()
-
-        def timed(name: str) -> None:
-            nonlocal started, before
-            wait_until_idle(page)
-            seconds, after = time.perf_counter() - started, process.cpu_times()
-            used = after.user + after.system - before.user - before.system
-            print(f"{name}: {seconds:.1f} s; server: {used:.1f} processor seconds", flush=True)
-            started, before = time.perf_counter(), process.cpu_times()
-
-        page = upload(browser, server, folder / "wide.csv")
-        timed("Data")
-        accept(page)
-        timed("accepted")
-        for name in ("Choose k", "Clusters", "Release"):
-            visit(page, name)
-            page.get_by_role("heading", name=name, exact=True).first.wait_for()
-            timed(name)
-
-
 def sessions(_given: argparse.Namespace) -> None:
     """Time what a third session gets beside two without end."""
     with dashboard() as (browser, server, _):
@@ -172,20 +141,7 @@ def sessions(_given: argparse.Namespace) -> None:
         print(f"busy from 3 s after closing all: {busy(server, 3)}")
 
 
-def openings(given: argparse.Namespace) -> None:
-    """Look at the server's memory while sessions come and go."""
-    with dashboard() as (browser, server, folder):
-        for number in range(1, given.number + 1):
-            page = upload(browser, server, write_numbers(folder, 5_000, number))
-            visit(page, "Choose k")
-            page.locator(CURVE).first.wait_for()
-            page.context.close()
-            if number % 10 == 0 or number == given.number:
-                time.sleep(3)
-                print(f"after {number} sessions with 5,000 x 10 records: {busy(server, 1)}", flush=True)
-
-
-PARTS = {"large": large, "wide": wide, "sessions": sessions, "openings": openings}
+PARTS = {"large": large, "sessions": sessions}
 
 
 def main() -> None:
@@ -193,7 +149,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all if none is named")
     parser.add_argument("--records", type=int, default=200_000, help="of large")
-    parser.add_argument("--number", type=int, default=50, help="of openings")
     given = parser.parse_args()
     for name in given.parts or PARTS:
         print(f"--- {name} (load of the machine before: {os.getloadavg()[0]:.1f})", flush=True)

@@ -172,20 +172,17 @@ class Stages:
         then write the same files again. ``message`` is the progress message, for example ``reading: part``; ``shares``
         of the job are done before and after.
         """
-        futures = [self.client.submit(task, self.working, number, pure=False) for number in range(n)]
-        with self.timed(name):
-            return self.wait(futures, message, shares)
-
-    def wait(self, futures: list[Any], message: str, shares: tuple[float, float]) -> list[Any]:
-        """Return the results of futures in order, and empty the list."""
         distributed = load("distributed")
-        n, (start_share, end_share) = len(futures), shares
         results: list[Any] = []
+        futures = [self.client.submit(task, self.working, number, pure=False) for number in range(n)]
+        start_share, end_share = shares
+        started = time.perf_counter()
         try:
             while True:
                 done = len(results)
                 checkpoint(f"{message} {done:,} of {n:,}", start_share + (end_share - start_share) * done / max(n, 1))
                 if done == n:
+                    self.seconds[name] = time.perf_counter() - started
                     return results
                 try:
                     with self.client.as_current():

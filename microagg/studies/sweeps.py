@@ -69,16 +69,16 @@ def _describe_losses(rows: pd.DataFrame) -> str:
     return f"{first} has the lowest loss of {n_methods} methods at {wins.iloc[0]} of {len(best)} values of k"
 
 
-def winners(rows: pd.DataFrame, measure: str, across: str = "k") -> dict[int, list[str]]:
+def winners(rows: pd.DataFrame, measure: str) -> dict[int, list[str]]:
     """The variants with the lowest measure at each k: several if they agree up to rounding.
 
-    Ascending in k, or in the column ``across`` instead; variants are in the order of ``rows``.
+    Ascending in k; variants are in the order of ``rows``.
     """
-    lowest_at: dict[int, list[str]] = {int(value): [] for value in sorted(rows[across].unique())}
+    lowest_at: dict[int, list[str]] = {int(value): [] for value in sorted(rows["k"].unique())}
     # For all values at once: separate tables take long if there are hundreds.
-    lowest = rows.groupby(across)[measure].transform("min")
+    lowest = rows.groupby("k")[measure].transform("min")
     won = rows[rows[measure] <= lowest + _ROUNDING * lowest.abs()]
-    for value, variant in zip(won[across], won["variant"], strict=True):
+    for value, variant in zip(won["k"], won["variant"], strict=True):
         if variant not in lowest_at[int(value)]:
             lowest_at[int(value)].append(variant)
     return lowest_at
