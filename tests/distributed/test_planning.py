@@ -14,7 +14,6 @@ from microagg.distributed.passes import _shift_record_number, block_seed
 from microagg.distributed.planning import Moments, _batches
 from microagg.errors import DataError
 from microagg.metrics import sst
-from microagg.metrics.utility.columns import changes_between, correlation_changes
 
 
 def merged(X, ends):
@@ -81,26 +80,6 @@ def test_parts_without_records():
     assert some.merge(none) is some
     with pytest.raises(DataError, match="there are no records to scale"):
         none.merge(none).scaling("zscore")
-
-
-def test_refusals_are_those_of_scaling():
-    tiny = Moments.of(np.array([[0.0]])).merge(Moments.of(np.array([[1e-150]])))
-    with pytest.raises(DataError, match="column 'a' has a range of 1e-150"):
-        tiny.scaling("minmax", ["a"])
-
-
-def test_changes_of_correlations_are_those_of_the_records():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(500, 4)) @ rng.normal(size=(4, 4))
-    X[:, 2] = 7.0
-    replaced = X + rng.normal(scale=0.4, size=X.shape)
-    replaced[:, 2] = 7.0
-    changes = changes_between(Moments.of(X).correlations(), Moments.of(replaced).correlations())
-    expected = correlation_changes(X, replaced)
-    np.testing.assert_allclose(changes.attributes, expected.attributes, atol=1e-12)
-    assert np.isnan(changes.attributes[2])
-    assert changes.largest == pytest.approx(expected.largest)
-    assert changes.pair == expected.pair
 
 
 def test_tasks_have_blocks_that_follow_each_other():

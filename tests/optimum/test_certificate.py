@@ -138,20 +138,6 @@ def test_four_squares_far_apart_are_grouped_and_proven_to_be_the_optimum():
     assert not seen
 
 
-def test_watch_sees_both_and_stops_both(X):
-    seen = []
-
-    def watch(own, left):
-        seen.append((own.found[-1][1], own.proven[-1][1], left))
-        return len(seen) < 6
-
-    own = Certificate(X, 3).narrow(600, watch)
-    assert len(seen) == 6
-    assert all(low <= high for high, low, _ in seen)
-    assert all(0 < left <= 600 for *_, left in seen)
-    assert own.seconds < 600
-
-
 def test_cancelled_it_keeps_what_is_known(X):
     calls = []
     own = Certificate(X, 3)

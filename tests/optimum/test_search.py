@@ -63,19 +63,6 @@ def test_search_depends_on_the_seed_and_the_iterations_only(X):
     assert not np.array_equal(one, other)
 
 
-def test_watch_sees_the_search_and_stops_it(X):
-    seen = []
-
-    def watch(loss, elapsed):
-        seen.append((loss, elapsed))
-        return len(seen) < 5
-
-    search = Search(X, 3).improve(watch=watch)
-    assert len(seen) == 5
-    assert seen[-1][0] == search.information_loss
-    assert seen == sorted(seen, key=lambda step: (-step[0], step[1]))
-
-
 def test_a_cancelled_search_keeps_the_best_so_far(X):
     left = [4]
 
@@ -90,14 +77,6 @@ def test_a_cancelled_search_keeps_the_best_so_far(X):
     assert kept < search.trace[0][1]
     assert kept == pytest.approx(metrics.information_loss(X, search.labels))
     assert search.improve(iterations=2000).information_loss <= kept
-
-
-@pytest.mark.parametrize("n", [3, 5, 6])
-def test_search_among_few_records(n):
-    X = np.arange(float(n))[:, np.newaxis]
-    search = Search(X, 3).improve(seconds=0.05, iterations=50)
-    assert search.labels.max() + 1 == n // 3
-    assert Search(X, 1).improve(iterations=5).sse == 0
 
 
 @pytest.mark.parametrize(
@@ -237,22 +216,6 @@ def test_parts_are_where_groups_cost_more_than_the_prices_of_their_members(half,
 def test_parts_of_many_records_are_anywhere(half, monkeypatch):
     monkeypatch.setattr(searching, "MOST_PRICED", 239)
     assert 3 < drawn(monkeypatch, *half) < 27
-
-
-def test_parts_shrink_where_time_does_not_suffice(many, labels, monkeypatch):
-    sizes = []
-
-    def solve(own, *_):
-        sizes.append(len(own))
-        return False, None
-
-    monkeypatch.setattr(searching, "_best_partition", solve)
-    monkeypatch.setattr(searching, "SECONDS", 0.0)
-    parts = Neighborhoods(many, 3)
-    for _ in range(40):
-        parts.improve(labels, inf, always)
-    assert max(sizes[1:]) < sizes[0]
-    assert 12 <= sizes[-1] <= 18
 
 
 @pytest.mark.parametrize(("until", "go_on"), [(inf, lambda: False), (0.0, always)], ids=["stopped", "no time"])

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
-import sys
 
 import pytest
 
-from benchmarks import adult, digests, labels, landscape, published
+from benchmarks import adult, digests, landscape, published
 from benchmarks.digests import code_digest
-from microagg import datasets, make, standardize
 from microagg.studies import literature
 
 ALGORITHM = '''"""Words of the module."""
@@ -127,21 +124,3 @@ def test_restamping_changes_digests_and_no_results(tmp_path, monkeypatch):
     assert (tmp_path / "published.csv").read_bytes() == results
     for name, about in before.items():
         assert json.loads((tmp_path / name).read_text(encoding="utf-8")) == about
-
-
-def test_labels_are_printed_as_digests_of_each_k(monkeypatch, capsys):
-    def lines(*words):
-        monkeypatch.setattr(sys, "argv", ["labels.py", *words])
-        monkeypatch.setattr(sys, "path", list(sys.path))
-        labels.main()
-        return [line.rpartition(") ")[::2] for line in capsys.readouterr().out.splitlines()]
-
-    X = standardize(datasets.load("wine").X)
-    printed = lines("--data", "wine", "--only", "v-mdav")
-    assert [name for name, _ in printed] == ["wine v-mdav (", "wine v-mdav (gamma=0.0", "wine v-mdav (gamma=2.0"]
-    for (_, found), gamma in zip(printed, (0.2, 0.0, 2.0), strict=True):
-        partitions = [make("v-mdav", k=k, gamma=gamma).fit_predict(X) for k in (3, 5, 10)]
-        assert found.split() == [hashlib.sha256(each.astype("<i8").tobytes()).hexdigest()[:16] for each in partitions]
-    # A run that takes too long is left out with all larger k.
-    [(_, found)] = lines("--data", "toy", "--only", "mdav", "--bound", "0")
-    assert found.endswith("- -")

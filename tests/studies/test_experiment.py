@@ -233,18 +233,6 @@ def test_sweep_over_records(records, classes):
         assert (row.n_groups, row.smallest_group) == (labels.max() + 1, np.bincount(labels).min())
 
 
-def test_of_several_settings_the_least_total_information_loss_wins(records, classes):
-    penalties = [8.0, 1.0, 0.0]
-    best = sweep(records, [("k-member", {"class_penalty": penalties})], [4], classes=classes).iloc[0]
-    each = [sweep(records, [("k-member", {"class_penalty": p})], [4], classes=classes).iloc[0] for p in penalties]
-    losses = [row.total_information_loss for row in each]
-    assert len(set(losses)) > 1
-    assert best.total_information_loss == min(losses)
-    assert best.params == each[int(np.argmin(losses))].params
-    assert best.settings_tried == 3
-    assert best.label == "Greedy k-member (best class_penalty)"
-
-
 def test_prepare_runs_mixed_algorithms_on_every_kind_and_choice(monkeypatch):
     fitted = []
 
