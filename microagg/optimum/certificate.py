@@ -107,17 +107,6 @@ class Certificate:
         """Whether the partition is an optimum: its loss equals the lower bound, to within rounding."""
         return is_closed(self.found[-1][1], self.proven[-1][1])
 
-    @property
-    def course(self) -> list[tuple[float, float, float]]:
-        """Seconds spent, best known loss and lower bound then, in percent, after each gain and now."""
-        losses, proven = list(self.found), list(self.proven)
-        times = sorted({seconds for seconds, _ in (*losses, *proven)} | {self.seconds})
-
-        def value_at(steps: list[tuple[float, float]], until: float) -> float:
-            return [value for seconds, value in steps if seconds <= until][-1]
-
-        return [(time, value_at(losses, time), value_at(proven, time)) for time in times]
-
     def offer(self, labels: IntArray) -> None:
         """Offer a partition into groups of at least k, shape (n,), to :meth:`narrow`."""
         self._search.offer(labels)

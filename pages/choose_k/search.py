@@ -7,9 +7,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from microagg.optimum.bounds import CLOSED, Bound, gap
@@ -18,8 +16,8 @@ from microagg.optimum.schedule import MOST_THREADS, NEAR, Schedule
 from microagg.studies.experiment import Result
 from microagg.tables import to_csv
 from microagg.validation import spread
-from pages.shared import certificate, compiling, jobs, methods, searched, shell, state, theme
-from pages.shared.figures import download, finish, show_figure
+from pages.shared import certificate, compiling, jobs, methods, searched, shell, state
+from pages.shared.figures import download
 from pages.shared.job_queue import Job
 from pages.shared.text import describe_gap, escape_markdown, file_name, percent, sentence
 from pages.shared.workspace import Workspace
@@ -296,41 +294,10 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     last_search = searched.certificates(workspace).get(k)
     if last_search and not workspace.is_sample and len(last_search.found) + len(last_search.proven) > 2:
         soon = certificate.soon(workspace, [k])[0].information_loss
-        show_figure(
-            narrowing(last_search, soon),
-            title=f"Best known partition at k = {k} after {last_search.seconds:.3g} s of search: "
-            f"{describe_gap(last_search.found[-1][1], max(last_search.proven[-1][1], soon))}",
-            key="certificate",
-            alt=f"The gap of the best partition at k = {k}, falling with the time of the search.",
+        st.caption(
+            f"Best known partition at k = {k} after {last_search.seconds:.3g} s of search: "
+            f"{describe_gap(last_search.found[-1][1], max(last_search.proven[-1][1], soon))}."
         )
 
 
 _draw_again = st.fragment(run_every=3.0)(_draw)  # while all values of k are searched
-
-
-def narrowing(search: Certificate, soon: float = 0.0) -> go.Figure:
-    """Draw the gap in percent against the seconds of a search; ``soon`` is the lower bound without it."""
-    course = [(at, best, max(proven, soon)) for at, best, proven in search.course if max(proven, soon) > 0]
-    gaps = np.array([100 * (best / proven - 1) for _, best, proven in course])
-    # A gap of 0, to within rounding, is drawn at the lower end of the logarithmic axis.
-    least = max(gaps[gaps > 1e-4].min(initial=100) / 3, 1e-4)
-    figure = go.Figure(
-        go.Scatter(
-            x=[at for at, _, _ in course],
-            y=np.maximum(gaps, least),
-            name="gap",
-            mode="lines",
-            line={"color": theme.HIGHLIGHT, "width": 2.5, "shape": "hv"},
-            customdata=[[percent(best), percent(proven)] for _, best, proven in course],
-            hovertemplate="after %{x:.1f} s: gap %{y:.3~g} %<br>best known %{customdata[0]}, "
-            "lower bound %{customdata[1]}<extra></extra>",
-        )
-    )
-    high = max(gaps.max(initial=least), least)
-    figure.update_xaxes(title="time of the search (seconds)", rangemode="tozero")
-    span = [math.log10(least) - 0.1, math.log10(high) + 0.15]
-    firsts = (1,) if span[1] - span[0] > 2.2 else (1, 2, 5)
-    ticks = [first * 10.0**decade for decade in range(math.floor(span[0]), math.ceil(span[1])) for first in firsts]
-    look = {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
-    figure.update_yaxes(title="gap to the lower bound (%)", type="log", range=span, **look)
-    return finish(figure, 300)

@@ -89,12 +89,6 @@ def test_a_pickled_optimum_keeps_its_proof(X):
     assert again.improve(60).seconds < own.bound.seconds + 1
 
 
-def test_its_course_has_both_after_each_step():
-    own = Certificate(CORNERS, 4)
-    own.found, own.proven, own.seconds = [(0.0, 9.0), (2.0, 8.0)], [(0.0, 1.0), (1.0, 3.0), (2.0, 4.0)], 5.0
-    assert own.course == [(0.0, 9.0, 1.0), (1.0, 9.0, 3.0), (2.0, 8.0, 4.0), (5.0, 8.0, 4.0)]
-
-
 def test_mixed_records_are_narrowed_from_both_sides():
     rng = np.random.default_rng(3)
     columns = rng.normal(size=200), rng.integers(0, 3, 200), rng.choice(list(ZIP.leaves), 200), rng.normal(size=200)

@@ -9,8 +9,6 @@ import pytest
 
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
-from microagg.optimum.certificate import Certificate
-from pages.choose_k import search
 from pages.data import attributes
 from pages.shared import curves, measures, strip, theme
 from pages.shared.figures import table
@@ -121,18 +119,6 @@ def test_every_line_is_named_at_its_end_in_order_and_with_room_beside():
     assert shown == sorted(shown)
     assert figure.layout.margin.r > 40
     assert figure.layout.showlegend is False
-
-
-def test_a_gap_that_closes_is_drawn_on_a_logarithmic_axis():
-    own = Certificate(np.array([[0.0], [1], [2], [10], [11], [12]]), 3)
-    own.found, own.proven, own.seconds = [(0.0, 9.0), (2.0, 6.0)], [(0.0, 0.0), (1.0, 3.0), (3.0, 6.0)], 4.0
-    figure = search.narrowing(own)
-    [line] = figure.data
-    # Before anything is proven there is no ratio; the last one is closed, drawn at the lower end.
-    assert list(line.x) == [1, 2, 3, 4]
-    assert list(line.y[:2]) == [pytest.approx(200), pytest.approx(100)]
-    assert 0 < line.y[2] == line.y[3] < 100
-    assert figure.layout.yaxis.type == "log"
 
 
 def test_values_of_k_far_apart_have_a_logarithmic_axis_and_the_acceptable_loss_does_not_stretch_one():

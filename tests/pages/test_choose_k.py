@@ -149,14 +149,12 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     before = lines(app)
     own, floor = before["MDAV*"][0], before[FLOOR][0]
     press(app, "Search for 2 s")
-    after, gaps = lines(app), lines(app, 1)["gap"]
+    after = lines(app)
     # What a search finds and proves at one k bends no curve: both are marks there.
     assert np.array_equal(after[FLOOR], before[FLOOR])
     assert np.array_equal(after[LOWEST], before[LOWEST])
     [found], [proven] = after["Best known"], after["lower bound of a search"]
     assert floor < proven <= found < own
-    assert (np.diff(gaps) <= 0).all()
-    assert gaps[0] > gaps[-1] == pytest.approx(100 * (found / proven - 1))
     assert re.search(r"after [123](\.\d+)? s of search: gap", plain(app))
     gap = percent(100 * (found / proven - 1))
     assert f"gap {gap} (loss {percent(found)}, lower bound {percent(proven)})" in plain(app)
@@ -259,10 +257,9 @@ def test_of_categories_a_search_narrows_what_lies_between_found_and_proven(monke
     assert gap == pytest.approx(100 * (loss / least - 1), rel=0.05)
     assert 0 < least < loss
     press(app, "Search for 2 s")
-    after, gaps = lines(app), lines(app, 1)["gap"]
+    after = lines(app)
     [found], [proven] = after["Best known"], after["lower bound of a search"]
     assert before[FLOOR][1] < proven <= found < before["Greedy k-member"][1]
-    assert gaps[-1] == pytest.approx(100 * (found / proven - 1))
     # The best is a method's like any other.
     assert table(app)["title"].tolist().count("Best known") == 1
     assert "**Best known at k = 12 meets" in plain(app)
