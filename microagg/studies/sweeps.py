@@ -84,24 +84,6 @@ def winners(rows: pd.DataFrame, measure: str) -> dict[int, list[str]]:
     return lowest_at
 
 
-def describe_tradeoff(rows: pd.DataFrame, penalty: float) -> str:
-    """Sentence on the cost and gain of the penalty ``penalty`` for mixed classes.
-
-    There is a row for each penalty, with the columns penalty, k, information_loss and classification.
-    """
-    without = rows[rows["penalty"] == 0]
-    chosen = rows[rows["penalty"] == penalty]
-    if without.empty or chosen.empty:
-        return "What greedy k-member gains and loses by a class penalty"
-    before, after = without.iloc[0], chosen.iloc[0]
-    increase = 100 * (after["information_loss"] / before["information_loss"] - 1)
-    mixed = [percent(100 * row["classification"]) for row in (before, after)]
-    return (
-        f"At k = {int(after['k'])}, a class penalty of {penalty:g} takes CM from {mixed[0]} to {mixed[1]} "
-        f"at {increase:.0f} % more Total-IL"
-    )
-
-
 # --- risks of the partitions of a sweep -------------------------------------------------------------------------------
 
 #: If there are more than MOST_LOOKED_UP records, LOOKED_UP are looked up in a release, the same ones in each.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from microagg.algorithms.method import PENALTY, VARIANTS
+from microagg.algorithms.method import VARIANTS
 from microagg.metrics.generalization import least_discernibility
 from microagg.optimum.bounds import Bound
 from microagg.studies import sweeps
@@ -91,7 +91,7 @@ def _tradeoff(rows: pd.DataFrame) -> None:
     figure.update_traces(mode="lines+markers+text", text=names.mask(cluster.duplicated(keep="last"), ""))
     figure.update_traces(textposition="top right", cliponaxis=False)
     alt = "Classification metric against Total-IL of greedy k-member for each class penalty."
-    show_figure(figure, title=sweeps.describe_tradeoff(rows, PENALTY), key="stored_tradeoff", alt=alt)
+    show_figure(figure, title="Greedy k-member: classes against loss, by class penalty", key="stored_tradeoff", alt=alt)
     st.caption(" ".join(measures.CATEGORIES[name].meaning for name in ("classification", "information_loss")))
 
 

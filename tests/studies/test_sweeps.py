@@ -62,15 +62,6 @@ def test_of_categories_it_names_the_best_at_the_nearest_k():
     assert sweeps.summary(rows, "discernibility", 6) == "At k = 6, A and B have the lowest DM of 3 methods: 134"
 
 
-def test_a_class_penalty_costs_and_gains():
-    rows = pd.DataFrame(
-        {"penalty": [0.0, 2.0], "k": 10, "information_loss": [20.0, 21.0], "classification": [0.2, 0.15]}
-    )
-    says = sweeps.describe_tradeoff(rows, 2.0)
-    assert re.search("k = 10, .* 2 takes CM from 20.0 % to 15.0 % at 5 % more", says)
-    assert "%" not in sweeps.describe_tradeoff(rows, 3.0)
-
-
 def test_winners_of_unknown_measures_are_nobody_and_of_equal_ones_all_in_their_order():
     rows = pd.DataFrame(
         {
