@@ -1,7 +1,6 @@
-"""The house: its rooms, floors and lines, counted from the code, and the picture of it in CONTRIBUTING.
+"""The house: its rooms and floors, read from the code, and the picture of it in CONTRIBUTING.
 
-    python benchmarks/house.py            # prints the figures
-    python benchmarks/house.py --write    # draws the picture anew
+    python benchmarks/house.py    # draws the picture anew
 
 A room is a folder of ``microagg/``, or a file directly in it; it stands one floor above the highest room from which it
 imports. Of the arrows the picture has those that no longer way implies.
@@ -9,14 +8,13 @@ imports. Of the arrows the picture has those that no longer way implies.
 
 from __future__ import annotations
 
-import argparse
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "CONTRIBUTING.md"
-BEGIN, END = "<!-- rooms: python benchmarks/house.py --write -->", "<!-- end of rooms -->"
+BEGIN, END = "<!-- rooms: python benchmarks/house.py -->", "<!-- end of rooms -->"
 
 
 def imports_of(path: Path) -> Iterator[tuple[str, str | None]]:
@@ -86,26 +84,5 @@ def drawn() -> str:
     return f"{before}{BEGIN}\n\n{picture()}\n\n{END}{rest.split(END)[1]}"
 
 
-def figures() -> str:
-    """Return lines, files, rooms, floors and arrows in words."""
-    needs = arrows()
-    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in [*files(), ROOT / "app.py"])
-    rooms = [path for path in ROOT.joinpath("microagg").iterdir() if path.is_dir() and any(path.glob("*.py"))]
-    return (
-        f"{lines:,} lines in {len(files()) + 1} files; {len(rooms)} rooms, "
-        f"{len(list(ROOT.joinpath('microagg').glob('*.py')))} files beside them; {max(floors(needs).values())} floors, "
-        f"{sum(map(len, needs.values()))} arrows between rooms"
-    )
-
-
-def main() -> None:
-    """Print the figures, and draw the picture if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="draw the picture in CONTRIBUTING.md anew")
-    if parser.parse_args().write:
-        PICTURE.write_text(drawn(), encoding="utf-8")
-    print(figures())
-
-
 if __name__ == "__main__":
-    main()
+    PICTURE.write_text(drawn(), encoding="utf-8")

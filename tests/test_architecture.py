@@ -95,7 +95,7 @@ def test_every_room_has_its_floor():
 
 def test_the_picture_of_the_rooms_is_that_of_their_imports():
     text = house.PICTURE.read_text(encoding="utf-8")
-    assert text == house.drawn(), "draw it anew: python benchmarks/house.py --write"
+    assert text == house.drawn(), "draw it anew: python benchmarks/house.py"
     rooms = [name for name in ROOMS if PACKAGE.joinpath(name).is_dir()]
     listed = [line.split("`")[1] for line in text.splitlines() if line.startswith("| `") and "/`" not in line[:20]]
     assert listed == rooms
