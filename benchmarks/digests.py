@@ -2,8 +2,9 @@
 
 A digest covers the definitions that an algorithm reaches by name, from its class on: in its own file, in the kernels
 and in ``microagg.partition``. What every algorithm shares beside them, the base class and the checks of what comes in,
-decides no label and is left out. Comments, docstrings, annotations, imports and the words of ``Info`` and ``Param`` do
-not count, nor does the file in which a definition stands: code can move without outdating what is stored.
+decides no label and is left out, and so is how kernels are compiled. Comments, docstrings, annotations, imports and the
+words of ``Info`` and ``Param`` do not count, nor does the file in which a definition stands: code can move without
+outdating what is stored.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ Definition = tuple[str, str]
 
 # Of these modules and rooms definitions are followed, but not of the others.
 _FOLLOWED = ("microagg.algorithms", "microagg.kernels", "microagg.partition", "microagg.distributed.block")
-_SHARED = "microagg.algorithms.base"
+_SHARED = ("microagg.algorithms.base", "microagg.kernels.compiled")
+
+# Decorators that decide no label.
+_COMPILING = ("kernel", "borrows")
 
 # The arguments of Param that may decide a label: name, kind, bounds and default. All of Info are words.
 _COUNTED = {"Param": 4, "Info": 0}
@@ -140,6 +144,7 @@ def _without_words(tree: ast.Module) -> ast.Module:
                 body[:] = [part for part in body if not _is_import_or_text(part)] or [ast.Pass()]
         if isinstance(node, ast.FunctionDef):
             node.returns = None
+            node.decorator_list = [each for each in node.decorator_list if getattr(each, "id", "") not in _COMPILING]
         elif isinstance(node, ast.arg):
             node.annotation = None
         elif isinstance(node, ast.AnnAssign):

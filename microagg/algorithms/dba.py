@@ -22,17 +22,17 @@ Source: Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.bases import mdav_1
+from microagg.kernels.compiled import kernel
 from microagg.kernels.grouping.division import dissolve_groups, split_large
 from microagg.kernels.grouping.groups import Groups, form, group_neighborhoods, sse_of
 from microagg.kernels.neighbors.brute_force import ALIVE, Neighborhoods, Pool, is_outdated, neighborhood, tidy
 from microagg.validation import FloatArray, IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _measure(X: FloatArray, pool: Pool, hoods: Neighborhoods, sse: FloatArray, k: int, start: int, stop: int) -> None:
     """Bring the neighborhoods of the records ``start`` to ``stop`` and their SSE up to date."""
     for record in range(start, stop):
@@ -40,7 +40,7 @@ def _measure(X: FloatArray, pool: Pool, hoods: Neighborhoods, sse: FloatArray, k
             sse[record] = sse_of(X, neighborhood(X, hoods, pool, record, k))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form_densest(
     X: FloatArray, pool: Pool, groups: Groups, hoods: Neighborhoods, sse: FloatArray, k: int, rounds: int
 ) -> None:

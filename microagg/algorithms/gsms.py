@@ -26,10 +26,10 @@ Source: Panagiotakis & Tziritas 2013; Mortazavi, Jalili & Gohargazi 2013 (``gsms
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.bases import tfrp_1
+from microagg.kernels.compiled import kernel
 from microagg.kernels.grouping.division import dissolve_groups, split_large
 from microagg.kernels.grouping.groups import Groups, form, group_neighborhoods
 from microagg.kernels.neighbors import brute_force
@@ -37,7 +37,7 @@ from microagg.kernels.neighbors.brute_force import ALIVE, Neighborhoods, Pool
 from microagg.validation import FloatArray, IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _measure(
     X: FloatArray, pool: Pool, hoods: Neighborhoods, centers: FloatArray, k: int, start: int, stop: int
 ) -> None:
@@ -51,7 +51,7 @@ def _measure(
             centers[:, record] /= k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form_farthest(
     X: FloatArray, pool: Pool, groups: Groups, hoods: Neighborhoods, centers: FloatArray, k: int, rounds: int
 ) -> None:

@@ -28,11 +28,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator, Param, Preset
 from microagg.columns.records import Records
 from microagg.kernels import mixed
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.mixed import MixedPool
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT
 from microagg.progress import checkpoint
@@ -72,7 +72,7 @@ def make_mixed_groups(records: Records, k: int, classes: IntArray, first: int) -
     )
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _widen(pool: MixedPool, low: FloatArray, high: FloatArray, position: int) -> None:
     """Widen extents, shape (d,), whose nodes ``pool.tables`` are related to, by the record at ``position``."""
     for j in range(len(low)):
@@ -90,7 +90,7 @@ def _widen(pool: MixedPool, low: FloatArray, high: FloatArray, position: int) ->
             high[j] = max(high[j], pool.numbers[j, position])
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _enter(pool: MixedPool, groups: MixedGroups, group: int, position: int, alike: int) -> None:
     """Move the record at ``position`` into ``group``, which has ``alike`` others of its class."""
     groups.labels[pool.records[position]] = group
@@ -99,21 +99,21 @@ def _enter(pool: MixedPool, groups: MixedGroups, group: int, position: int, alik
     mixed.remove(pool, position)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin(pool: MixedPool, groups: MixedGroups, position: int) -> None:
     """Begin a group with the record at ``position``, and set ``pool.sums`` to the distances from it."""
     group = groups.number[0]
     groups.number[0] += 1
     point = mixed.point_at(pool, position)
-    groups.low[group] = point
-    groups.high[group] = point
+    mixed.copy_to(groups.low[group], point)
+    mixed.copy_to(groups.high[group], point)
     groups.of_class[:] = 0
     groups.of_class[groups.classes[pool.records[position]]] = 1
     _enter(pool, groups, group, position, 0)
     mixed.measure_from(pool, point)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _least_increase(pool: MixedPool, groups: MixedGroups, group: int, penalty: float) -> tuple[int, int]:
     """Return the position of the unassigned record whose joining ``group`` costs least, and how many were measured.
 
@@ -127,7 +127,8 @@ def _least_increase(pool: MixedPool, groups: MixedGroups, group: int, penalty: f
     floor = times * mixed.extent(pool, low, high)
     if penalty > 0.0:
         # A record adds to the minority unless its class is, or ties with, the most frequent one.
-        extra_of[:] = np.where(groups.of_class == groups.majorities[group], 0.0, penalty)
+        for its_class in range(len(extra_of)):
+            extra_of[its_class] = 0.0 if groups.of_class[its_class] == groups.majorities[group] else penalty
     best = -1
     least = np.inf
     measured = 0
@@ -159,7 +160,7 @@ def _least_increase(pool: MixedPool, groups: MixedGroups, group: int, penalty: f
     return best, measured
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form_groups(pool: MixedPool, groups: MixedGroups, k: int, penalty: float, from_seed: bool, most: int) -> bool:
     """Do step 2, or go on with it, until about ``most`` shares were added; return whether it is done."""
     d = len(pool.domains)
@@ -173,13 +174,13 @@ def _form_groups(pool: MixedPool, groups: MixedGroups, k: int, penalty: float, f
             mixed.measure_from(pool, groups.point)
             position = mixed.farthest(pool)
             if from_seed:
-                groups.point[:] = mixed.point_at(pool, position)
+                mixed.copy_to(groups.point, mixed.point_at(pool, position))
             _begin(pool, groups, position)
             spent += 2 * d * pool.counts[EXTENT]
         else:
             position, measured = _least_increase(pool, groups, group, penalty)
             if not from_seed:
-                groups.point[:] = mixed.point_at(pool, position)
+                mixed.copy_to(groups.point, mixed.point_at(pool, position))
             its_class = groups.classes[pool.records[position]]
             _widen(pool, groups.low[group], groups.high[group], position)
             _enter(pool, groups, group, position, groups.of_class[its_class])
@@ -188,7 +189,7 @@ def _form_groups(pool: MixedPool, groups: MixedGroups, k: int, penalty: float, f
     return False
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _information_of_union(pool: MixedPool, low: FloatArray, high: FloatArray, point: FloatArray) -> float:
     """Return I of a set with these extents and ``point``, shape (d,), whose nodes ``pool.tables`` are related to."""
     total = 0.0
@@ -200,14 +201,14 @@ def _information_of_union(pool: MixedPool, low: FloatArray, high: FloatArray, po
     return total
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _relate_all(pool: MixedPool, point: FloatArray) -> None:
     for j in range(len(point)):
         if pool.nominal[j]:
             mixed.relate(pool, j, int(point[j]))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join_best(pool: MixedPool, groups: MixedGroups, record: int, penalty: float) -> None:
     """Let a record join the group that it costs least."""
     position = pool.positions[record]

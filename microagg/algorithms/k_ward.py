@@ -21,10 +21,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.grouping.groups import form, make_groups
 from microagg.kernels.neighbors import brute_force
 from microagg.progress import checkpoint
@@ -48,7 +48,7 @@ class Hierarchy(NamedTuple):
     small: IntArray  # shape (1,): how many groups have fewer than k records
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _farthest_from(X: FloatArray, start: int, stop: int, best: FloatArray) -> None:
     """Set ``best`` to (distance, r, s) of a pair farther apart, if there is one with r in ``start`` to ``stop``."""
     for r in range(start, stop):
@@ -91,7 +91,7 @@ def _begin(X: FloatArray, k: int, r: int, s: int) -> Hierarchy:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cost_with(groups: Hierarchy, group: int, k: int, start: int, stop: int) -> None:
     """Set ``groups.work`` from ``start`` to ``stop`` to the costs of mergers with ``group``."""
     sizes, work = groups.sizes, groups.work
@@ -104,7 +104,7 @@ def _cost_with(groups: Hierarchy, group: int, k: int, start: int, stop: int) -> 
             work[other] = size * sizes[other] / (size + sizes[other]) * work[other]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _measure(groups: Hierarchy, k: int, start: int, stop: int) -> None:
     """Find the cheapest partner of each group at the positions ``start`` to ``stop``."""
     costs, partners, sizes, work = groups.costs, groups.partners, groups.sizes, groups.work
@@ -121,7 +121,7 @@ def _measure(groups: Hierarchy, k: int, start: int, stop: int) -> None:
                 partners[group] = other
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merge(groups: Hierarchy, low: int, high: int, k: int) -> None:
     """Merge the group ``high`` into the group ``low``, and bring the cheapest partners up to date."""
     labels, sizes, costs, partners, work = groups.labels, groups.sizes, groups.costs, groups.partners, groups.work
@@ -146,7 +146,7 @@ def _merge(groups: Hierarchy, low: int, high: int, k: int) -> None:
     _measure(groups, k, low, low + 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merge_some(groups: Hierarchy, k: int, steps: int) -> None:
     """Merge the cheapest pairs until no group is small, but stop after ``steps`` passes over the groups."""
     for _ in range(steps):

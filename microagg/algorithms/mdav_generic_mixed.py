@@ -19,18 +19,18 @@ Source: Domingo-Ferrer & Torra 2005.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.columns.records import Records
 from microagg.kernels import mixed
+from microagg.kernels.compiled import kernel
 from microagg.kernels.mixed import MixedPool, Unassigned, central_record, form, leave, make_unassigned
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, nearest
 from microagg.progress import checkpoint
 from microagg.validation import IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form(pool: MixedPool, unassigned: Unassigned, seed: int, k: int) -> None:
     """Form a group of the record at the position ``seed`` and its k-1 nearest; ``pool.sums`` are the distances."""
     group = unassigned.number[0]
@@ -38,7 +38,7 @@ def _form(pool: MixedPool, unassigned: Unassigned, seed: int, k: int) -> None:
     form(unassigned, pool, nearest(pool.sums, pool.counts[EXTENT], k - 1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _farthest_from_center(pool: MixedPool, unassigned: Unassigned) -> int:
     """Return the position r farthest from the central record, and set ``pool.sums`` to the distances from r."""
     mixed.tidy(pool)
@@ -48,7 +48,7 @@ def _farthest_from_center(pool: MixedPool, unassigned: Unassigned) -> int:
     return r
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form_in_pairs(pool: MixedPool, unassigned: Unassigned, k: int, most: int) -> None:
     """Do step 1, until about ``most`` shares were added."""
     spent = 0

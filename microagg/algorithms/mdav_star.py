@@ -23,9 +23,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stretches
 from microagg.kernels.grouping.groups import (
     CentroidIndex,
@@ -44,12 +44,12 @@ from microagg.kernels.grouping.groups import (
 from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
 from microagg.kernels.neighbors.kd_tree import TreePool, leaf_of, number_left
-from microagg.kernels.neighbors.lookahead import NeighborCache, list_nearest, nearest_to, renew_cache
+from microagg.kernels.neighbors.lookahead import NeighborCache, nearest_to, renew_cache
 from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query
 from microagg.validation import FloatArray, IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cheaper_group(X: FloatArray, groups: Groups, pool: Pool, members: IntArray) -> int:
     """Return the group that the first of ``members`` joins, as in steps 2b and 2c, or -1 if they form a new one."""
     r, k = members[0], len(members)
@@ -67,7 +67,7 @@ def _cheaper_group(X: FloatArray, groups: Groups, pool: Pool, members: IntArray)
     return group if joined < new else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form_by_passes(X: FloatArray, groups: Groups, pool: Pool, seeds: IntArray, k: int) -> None:
     """Take each of ``seeds`` that is unassigned into a group, old or new, while at least k records are."""
     for record in seeds:
@@ -85,7 +85,7 @@ def _form_by_passes(X: FloatArray, groups: Groups, pool: Pool, seeds: IntArray, 
             join(groups, pool, group, r)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _assign_rest(X: FloatArray, groups: Groups, pool: Pool) -> None:
     """Let each record left, by index, join the group whose SSE grows least."""
     for record in range(len(X)):
@@ -94,7 +94,7 @@ def _assign_rest(X: FloatArray, groups: Groups, pool: Pool) -> None:
             join(groups, pool, group, pool.positions[record])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cheaper_group_by_tree(
     groups: Groups, pool: TreePool, cache: NeighborCache, index: CentroidIndex, members: IntArray, query: NeighborQuery
 ) -> int:
@@ -116,7 +116,7 @@ def _cheaper_group_by_tree(
     return least_growth_below(index, groups, pool.X[r], k, sse_of(pool.X, without_r), new, query)[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form(
     groups: Groups, pool: TreePool, cache: NeighborCache, index: CentroidIndex, seeds: IntArray, k: int, until: int
 ) -> None:
@@ -164,7 +164,7 @@ class MDAVStar(Microaggregator):
             def step(cache: NeighborCache, seeds: IntArray, until: int, executor: ThreadPoolExecutor) -> NeighborCache:
                 # The nearest records of y, the record nearest to a seed, are needed too.
                 both = np.union1d(seeds, cache.lists[:, 0][cache.lists[:, 0] >= 0])
-                cache, _ = renew_cache(list_nearest, cache, pool, both, cache.lists.shape[1], k - 1, executor)
+                cache, _ = renew_cache(cache, pool, both, cache.lists.shape[1], k - 1, executor)
                 _form(groups, pool, cache, index, seeds, k, until)
                 return cache
 

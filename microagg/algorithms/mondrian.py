@@ -25,10 +25,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator, Param, Preset
 from microagg.columns.records import Records
+from microagg.kernels.compiled import kernel
 from microagg.kernels.mixed import TERMS_AT_A_TIME
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
@@ -65,7 +65,7 @@ def make_cuts(records: Records) -> Cuts:
     return Cuts(columns, domains, np.arange(n), np.arange(n), stack, np.zeros(n, dtype=np.int64), np.array([1, 0, 0]))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _widths(columns: FloatArray, domains: FloatArray, members: IntArray) -> FloatArray:
     """Return the width of each attribute among ``members``, shape (d,)."""
     widths = np.zeros(len(domains))
@@ -80,7 +80,7 @@ def _widths(columns: FloatArray, domains: FloatArray, members: IntArray) -> Floa
     return widths
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut_by(column: FloatArray, members: IntArray, spare: IntArray, k: int, relaxed: bool) -> int:
     """Move the records that go left to the front of ``members``, both parts ascending, and return how many they are.
 
@@ -110,7 +110,7 @@ def _cut_by(column: FloatArray, members: IntArray, spare: IntArray, k: int, rela
     return left
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut_at_widest(cuts: Cuts, members: IntArray, k: int, relaxed: bool) -> int:
     """Do as :func:`_cut_by` for the widest attribute that allows it."""
     if len(members) < 2 * k:
@@ -125,7 +125,7 @@ def _cut_at_widest(cuts: Cuts, members: IntArray, k: int, relaxed: bool) -> int:
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut_sets(cuts: Cuts, k: int, relaxed: bool, most: int) -> bool:
     """Cut open sets until about ``most`` values were read; return whether none is left."""
     spent = 0

@@ -21,9 +21,9 @@ Feder, Kenthapadi, Motwani, Panigrahy, Thomas & Zhu 2005, whom it builds upon.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.compiled import kernel
 from microagg.kernels.grouping.division import cut_longest_edges, divide_at_hubs, roots, split_large
 from microagg.kernels.grouping.groups import form_from_rest, make_groups
 from microagg.kernels.grouping.moving_mean import form_group
@@ -32,7 +32,7 @@ from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _connect(
     columns: FloatArray, parents: IntArray, lengths: FloatArray, trees: IntArray, k: int, start: int, edges: int
 ) -> int:

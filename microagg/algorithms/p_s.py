@@ -18,9 +18,8 @@ Source: Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from numba import njit
-
 from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.compiled import kernel
 from microagg.kernels.grouping.groups import Groups, form, form_from_rest, grow, make_groups
 from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool, passes_at_a_time, tidy
 from microagg.kernels.paths import by_value, sums
@@ -28,7 +27,7 @@ from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin_group(groups: Groups, pool: Pool, order: IntArray, step: int) -> int:
     """Make a group of the first unassigned record of ``order``, or with ``step`` -1 of the last; return its number."""
     place = 0 if step > 0 else len(order) - 1
@@ -37,7 +36,7 @@ def _begin_group(groups: Groups, pool: Pool, order: IntArray, step: int) -> int:
     return form(groups, pool, pool.positions[order[place : place + 1]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form_pairs(groups: Groups, pool: Pool, order: IntArray, k: int, rounds: int) -> None:
     """Form two groups a round, for at most ``rounds`` rounds, while 3k records or more are unassigned."""
     for _ in range(rounds):

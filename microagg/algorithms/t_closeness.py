@@ -36,12 +36,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.columns.records import Records
 from microagg.errors import ParameterError
 from microagg.kernels import mixed
+from microagg.kernels.compiled import kernel
 from microagg.kernels.grouping.groups import form, make_groups
 from microagg.kernels.local_search.guarded import EQUAL, ROUNDING, Rules, lack
 from microagg.kernels.neighbors import brute_force
@@ -99,7 +99,7 @@ def _by_distance(X: FloatArray | Records, k: int) -> IntArray:
     return _in_turns(X, k, choose, 2 * k)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _refined(unassigned: _Unassigned, seed: int, k: int, rules: Rules) -> IntArray:
     """Return the positions of a group that begins with ``seed`` and lacks little."""
     unassigned.distances[seed] = -1.0
@@ -121,7 +121,7 @@ def _refined(unassigned: _Unassigned, seed: int, k: int, rules: Rules) -> IntArr
     return group
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _from_buckets(unassigned: _Unassigned, buckets: IntArray, left: IntArray, to_come: int) -> IntArray:
     """Positions of the nearest record of each bucket, and of a second one from a bucket with too many records.
 

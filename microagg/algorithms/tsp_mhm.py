@@ -22,13 +22,12 @@ Source: Heaton & Mukherjee 2011. Which tour is built, how it is improved and whe
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.neighbors.brute_force import passes_at_a_time, squared_distance_of_rows
 from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
 from microagg.kernels.paths import nearest_point_next, split_path
-from microagg.kernels.running import borrows
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -44,7 +43,7 @@ def _distance(X: FloatArray, a: int, b: int) -> float:
     return np.sqrt(squared_distance_of_rows(X, a, X, b))
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _two_opt(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray, a: int) -> bool:
     """Do the first 2-opt move at record ``a`` that shortens the tour, and tell whether there was one."""
     n = len(tour)
@@ -75,7 +74,7 @@ def _two_opt(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _move(tour: IntArray, place: IntArray, low: int, high: int, gap: int, turned: bool) -> None:
     """Move the records at the places ``low`` to ``high`` to between the places ``gap - 1`` and ``gap``."""
     block = tour[low : high + 1].copy()
@@ -94,7 +93,7 @@ def _move(tour: IntArray, place: IntArray, low: int, high: int, gap: int, turned
         place[tour[position]] = position
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _or_opt(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray, a: int) -> bool:
     """Do the first Or-opt move at record ``a`` that shortens the tour, and tell whether there was one."""
     n = len(tour)
@@ -126,7 +125,7 @@ def _or_opt(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray,
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _improve(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray) -> int:
     """Shorten the tour at each record in turn, and return how often it was."""
     moves = 0
@@ -136,7 +135,7 @@ def _improve(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray
     return moves
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _longest_edge(X: FloatArray, tour: IntArray) -> int:
     """Return the place where the longest edge of the tour begins."""
     best = 0

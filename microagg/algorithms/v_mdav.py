@@ -25,10 +25,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator, Param
 from microagg.kernels.bases import mdav_plus
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.grouping.fixed_mean import (
     IsolationBounds,
     Step,
@@ -47,14 +47,14 @@ from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query
 from microagg.validation import FloatArray, IntArray
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _keep_nearer(distances: FloatArray, to_group: FloatArray) -> None:
     for position in range(len(to_group)):
         if distances[position] < to_group[position]:
             to_group[position] = distances[position]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _extend(groups: Groups, pool: Pool, group: int, members: FloatArray, gamma: float, most: int) -> None:
     """Let the nearest unassigned record join ``group`` while it is isolated enough and the group smaller than ``most``.
 
@@ -78,7 +78,7 @@ def _extend(groups: Groups, pool: Pool, group: int, members: FloatArray, gamma: 
         _keep_nearer(pool.distances, to_group)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form_by_passes(X: FloatArray, groups: Groups, pool: Pool, seeds: IntArray, k: int, gamma: float) -> None:
     """Form and extend a group around each of ``seeds`` that is unassigned, while at least k records are."""
     for record in seeds:
@@ -93,7 +93,7 @@ def _form_by_passes(X: FloatArray, groups: Groups, pool: Pool, seeds: IntArray, 
         _extend(groups, pool, group, members, gamma, 2 * k - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _next_to_join(
     pool: TreePool, isolation: IsolationBounds, points: FloatArray, gamma: float, query: NeighborQuery
 ) -> int:
@@ -115,7 +115,7 @@ def _next_to_join(
     return e
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form(
     groups: Groups, pool: TreePool, cache: NeighborCache, isolation: IsolationBounds, seeds: IntArray, k: int,
     gamma: float, until: int,

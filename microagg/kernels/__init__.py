@@ -4,12 +4,12 @@ Kernels are compiled on first use and cached on disk, and release the interprete
 side and a page stays alive meanwhile: ``neighbors`` (which records are near, and which are far), ``mixed`` (the same of
 records of mixed attributes), ``grouping`` (how groups are formed and changed), ``paths`` (records on a path that is cut
 into groups), ``bases`` (whole algorithms that several others start from), ``local_search`` (partitions improved by
-moving records), ``bounds`` (lower bounds of the SSE), ``running`` (threads, and how small functions are compiled).
+moving records), ``bounds`` (lower bounds of the SSE), ``compiled`` (the decorators), ``running`` (threads and solver).
 
-What keeps compiling short, as measured by ``benchmarks/startup.py``: arrays are filled in loops, as assigning an array
-to a part of another one compiles the text of an error, which takes seconds; sorting, and what is done once a run, is
-left to numpy, outside of compiled functions; a compiled function is compiled once more for each constant and each
-memory layout that it is called with.
+What keeps compiling short, as measured by ``benchmarks/first_use.py``: a kernel that makes no array is decorated with
+:data:`~.compiled.borrows`; few kernels are called from Python, as each of these is compiled with all that it calls;
+arrays are filled in loops, as assigning an array to a part of another one compiles the text of an error; sorting, and
+what is done once a run, is left to numpy, outside of compiled functions.
 """
 
 import atexit

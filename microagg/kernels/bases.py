@@ -5,8 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numba import njit
 
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stretches
 from microagg.kernels.grouping.groups import (
     Groups,
@@ -50,7 +50,7 @@ def mdav_1(X: FloatArray, k: int) -> IntArray:
     return groups.labels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form_at(groups: Groups, pool: Pool, seed: int, k: int, growing: bool, reach: FloatArray) -> None:
     """Form a group of the record at the position ``seed`` and its k-1 nearest, or those nearest to its centroid."""
     if growing:
@@ -61,7 +61,7 @@ def _form_at(groups: Groups, pool: Pool, seed: int, k: int, growing: bool, reach
     reach[groups.labels == group] = -1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form_at_ends(
     X: FloatArray, groups: Groups, pool: Pool, k: int, r_first: bool, growing: bool, reach: FloatArray,
     partner: IntArray, most: int,
@@ -103,14 +103,14 @@ def md(X: FloatArray, k: int, r_first: bool, growing: bool = False) -> IntArray:
     return groups.labels
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _swap(columns: FloatArray, records: IntArray, a: int, b: int) -> None:
     records[a], records[b] = records[b], records[a]
     for j in range(len(columns)):
         columns[j, a], columns[j, b] = columns[j, b], columns[j, a]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _two_far_positions(columns: FloatArray, first: int, distances: FloatArray) -> tuple[int, int]:
     """Return the positions of r and s among those from ``first`` on, the lower one first."""
     d, n = columns.shape
@@ -127,7 +127,7 @@ def _two_far_positions(columns: FloatArray, first: int, distances: FloatArray) -
     return min(r, s), max(r, s)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gather(columns: FloatArray, records: IntArray, seed: int, k: int, distances: FloatArray) -> None:
     """Swap the k-1 records behind ``seed`` that are nearest to it to the places behind it."""
     n = len(records)
@@ -138,7 +138,7 @@ def _gather(columns: FloatArray, records: IntArray, seed: int, k: int, distances
         distances[chosen], distances[place] = distances[place], distances[chosen]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mdav_argus(X: FloatArray, k: int) -> IntArray:
     """Return the labels of MDAV in the order of µ-ARGUS for ``X``, shape (n, d), n >= k."""
     n, d = X.shape
@@ -169,7 +169,7 @@ def mdav_argus(X: FloatArray, k: int) -> IntArray:
     return labels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form_by_passes(groups: Groups, pool: Pool, seeds: IntArray, k: int) -> None:
     """Form a group around each of ``seeds`` that is unassigned, while at least k records are."""
     for record in seeds:
@@ -180,7 +180,7 @@ def _form_by_passes(groups: Groups, pool: Pool, seeds: IntArray, k: int) -> None
             form(groups, pool, brute_force.members_around(pool, pool.positions[record], k))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form(groups: Groups, pool: TreePool, cache: NeighborCache, seeds: IntArray, k: int, until: int) -> None:
     """Form a group around each of ``seeds`` that is unassigned, while at least ``until`` records are."""
     query = make_query(k + 1)
@@ -209,7 +209,7 @@ def mdav_plus(X: FloatArray, k: int) -> IntArray:
     return groups.labels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form_around(groups: Groups, pool: Pool, k: int, reference: FloatArray, other: FloatArray) -> None:
     """Form groups around the records farthest from ``reference`` and ``other`` in turns while k are unassigned."""
     while pool.counts[ALIVE] >= k:

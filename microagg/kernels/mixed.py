@@ -17,12 +17,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from microagg.columns.records import KINDS, Records
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.neighbors.brute_force import ALIVE, BLOCK, EXTENT, add_exactly, position_of_largest
-from microagg.kernels.running import borrows
 from microagg.validation import FloatArray, IntArray
 
 NodeArray = NDArray[np.uint32]
@@ -77,7 +76,7 @@ def make_pool(records: Records) -> MixedPool:
     )
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def tidy(pool: MixedPool) -> None:
     """Close the gaps if at least an eighth of the positions are blanked; positions change, ``sums`` move along."""
     extent, alive = pool.counts[EXTENT], pool.counts[ALIVE]
@@ -100,7 +99,7 @@ def tidy(pool: MixedPool) -> None:
     pool.counts[EXTENT] = alive
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def remove(pool: MixedPool, position: int) -> None:
     """Take the record at ``position`` out of the pool."""
     pool.blanks[position] = np.nan
@@ -109,13 +108,13 @@ def remove(pool: MixedPool, position: int) -> None:
     pool.counts[ALIVE] -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def point_at(pool: MixedPool, position: int) -> FloatArray:
     """Return the numbers, ranks and nodes of the record at ``position``, shape (d,)."""
     return pool.points[pool.records[position]]
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def relate(pool: MixedPool, j: int, node: int) -> None:
     """Set ``pool.tables[j]`` to the heights of the lowest common ancestors of ``node`` and each node."""
     table, heights, parents = pool.tables[j], pool.heights[j], pool.parents[j]
@@ -143,7 +142,7 @@ def extent(pool: MixedPool | Groups, low: FloatArray, high: FloatArray) -> float
     return total
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def measure_from(pool: MixedPool, point: FloatArray) -> None:
     """Set ``pool.sums`` to the distances from ``point`` (numbers, ranks and nodes, shape (d,)), and ``pool.tables``."""
     d = len(pool.domains)
@@ -167,7 +166,7 @@ def measure_from(pool: MixedPool, point: FloatArray) -> None:
                     sums[i] += abs(numbers[i] - value) / domain
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def farthest(pool: MixedPool, excluded: int = -1) -> int:
     """Return the position of the largest of ``pool.sums`` except at ``excluded``; -1 if there is no other."""
     return position_of_largest(pool.sums, pool.counts[EXTENT], excluded)
@@ -209,7 +208,7 @@ def make_unassigned(records: Records) -> Unassigned:
     return unassigned
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _count(unassigned: Unassigned, point: FloatArray, times: int) -> None:
     """Count the record ``point``, shape (d,), in (``times`` = 1) or out (-1)."""
     for j in range(len(point)):
@@ -219,13 +218,13 @@ def _count(unassigned: Unassigned, point: FloatArray, times: int) -> None:
             unassigned.frequencies[j, int(point[j])] += times
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _count_all(unassigned: Unassigned, points: FloatArray) -> None:
     for point in points:
         _count(unassigned, point, 1)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _lower_median(frequencies: IntArray, count: int) -> int:
     """Return the lower median of ``count`` ranks, given how often each occurs."""
     rank = 0
@@ -236,7 +235,7 @@ def _lower_median(frequencies: IntArray, count: int) -> int:
     return rank
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def central_record(unassigned: Unassigned, count: int) -> FloatArray:
     """Return the central record of the ``count`` unassigned ones, shape (d,)."""
     center = np.empty(len(unassigned.kinds))
@@ -251,7 +250,7 @@ def central_record(unassigned: Unassigned, count: int) -> FloatArray:
     return center
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leave(unassigned: Unassigned, pool: MixedPool, group: int, position: int) -> None:
     """Move the record at ``position`` of the pool into ``group``."""
     _count(unassigned, point_at(pool, position), -1)
@@ -259,7 +258,7 @@ def leave(unassigned: Unassigned, pool: MixedPool, group: int, position: int) ->
     remove(pool, position)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def form(unassigned: Unassigned, pool: MixedPool, members: IntArray) -> None:
     """Move the records at the positions ``members`` into a new group."""
     group = unassigned.number[0]
@@ -276,7 +275,7 @@ def own_scratch(pool: MixedPool) -> MixedPool:
     return pool._replace(sums=np.empty_like(pool.sums), tables=np.empty_like(pool.tables))
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _enter(nearest: FloatArray, distance: float) -> None:
     """Put a distance below the last of ``nearest``, ascending, in its place; the last one drops out."""
     i = len(nearest) - 1
@@ -286,7 +285,7 @@ def _enter(nearest: FloatArray, distance: float) -> None:
     nearest[i] = distance
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sums_of_nearest(pool: MixedPool, most: int, start: int, stop: int) -> FloatArray:
     """Return the sums over the records from ``start`` to ``stop`` of the distances to the 1st to ``most``-th nearest.
 
@@ -368,7 +367,7 @@ class Rests(NamedTuple):
     extents: FloatArray  # shape (n,)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(groups: Groups) -> None:
     for x in range(len(groups.labels) - 1, -1, -1):
         group = groups.labels[x]
@@ -378,13 +377,13 @@ def _fill(groups: Groups) -> None:
         _renew(groups, group)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _renew(groups: Groups, group: int) -> None:
     """Compute the extents of a group whose records have changed."""
     low, high = groups.low[group], groups.high[group]
     y = groups.first[group]
-    low[:] = groups.points[y]
-    high[:] = groups.points[y]
+    copy_to(low, groups.points[y])
+    copy_to(high, groups.points[y])
     while y >= 0:
         _widen(groups, low, high, y)
         y = groups.following[y]
@@ -415,7 +414,27 @@ def _widen(groups: Groups, low: FloatArray, high: FloatArray, x: int) -> None:
             high[j] = max(high[j], value)
 
 
-@njit(cache=True, nogil=True)
+@borrows
+def extent_with(groups: Groups, low: FloatArray, high: FloatArray, x: int) -> float:
+    """Return the sum of the shares of a set with these extents, shape (d,), and record ``x``."""
+    total = 0.0
+    for j in range(len(low)):
+        value = groups.points[x, j]
+        if groups.nominal[j]:
+            total += groups.heights[j, _common(groups, j, int(low[j]), int(value))]
+        elif groups.domains[j] > 0.0:
+            total += (max(high[j], value) - min(low[j], value)) / groups.domains[j]
+    return total
+
+
+@borrows
+def copy_to(target: FloatArray | IntArray, values: FloatArray | IntArray) -> None:
+    """Copy ``values``: in a loop, as numba compiles the text of an error for the assignment of an array."""
+    for j in range(len(target)):
+        target[j] = values[j]
+
+
+@kernel
 def _leave_each_out(groups: Groups, group: int, rests: Rests) -> None:
     """Compute what a group of several records spans without each of them."""
     members = np.empty(groups.sizes[group], dtype=np.int64)
@@ -426,15 +445,15 @@ def _leave_each_out(groups: Groups, group: int, rests: Rests) -> None:
     # What the records before each span, joined with what those after it span.
     low, high = groups.points[members[0]].copy(), groups.points[members[0]].copy()
     for y in members[1:]:
-        rests.low[y] = low
-        rests.high[y] = high
+        copy_to(rests.low[y], low)
+        copy_to(rests.high[y], high)
         _widen(groups, low, high, y)
-    low[:] = groups.points[members[-1]]
-    high[:] = low
+    copy_to(low, groups.points[members[-1]])
+    copy_to(high, low)
     for y in members[-2::-1]:
         if y == members[0]:
-            rests.low[y] = low
-            rests.high[y] = high
+            copy_to(rests.low[y], low)
+            copy_to(rests.high[y], high)
         for j in range(len(low)):
             if groups.nominal[j]:
                 node = _common(groups, j, int(rests.low[y, j]), int(low[j]))
@@ -447,7 +466,7 @@ def _leave_each_out(groups: Groups, group: int, rests: Rests) -> None:
         rests.extents[y] = extent(groups, rests.low[y], rests.high[y])
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _transfer(groups: Groups, x: int, group: int) -> None:
     """Move record ``x`` to ``group``; extents are not updated."""
     old_group = groups.labels[x]
@@ -465,12 +484,12 @@ def _transfer(groups: Groups, x: int, group: int) -> None:
     groups.labels[x] = group
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
     """Make the best change of each record start <= x < stop; return the number of changes."""
     n, d = groups.points.shape
     g = len(groups.sizes)
-    low, high, widened = np.empty(d), np.empty(d), np.empty(g)
+    widened = np.empty(g)
     rests = Rests(np.empty((n, d)), np.empty((n, d)), np.empty(n))
     for group in range(g):
         if groups.sizes[group] > 1:
@@ -484,11 +503,11 @@ def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
         loss, freed = size * groups.extents[group_of_x], size * (groups.extents[group_of_x] - rests.extents[x])
         best, target, partner = 0.0, -1, -1
         for group in range(g):
-            low[:] = groups.low[group]
-            high[:] = groups.high[group]
-            _widen(groups, low, high, x)
-            widened[group] = np.inf if group == group_of_x else extent(groups, low, high)
-            if group == group_of_x or size <= k:
+            widened[group] = np.inf
+            if group == group_of_x:
+                continue
+            widened[group] = extent_with(groups, groups.low[group], groups.high[group], x)
+            if size <= k:
                 continue
             before = groups.sizes[group] * groups.extents[group]
             gain = loss + before - (size - 1) * rests.extents[x] - (groups.sizes[group] + 1) * widened[group]
@@ -506,16 +525,10 @@ def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
             while y >= 0:
                 # Upper bound: the gain of both groups if the record that joins widens neither.
                 if freed + other * (groups.extents[group] - rests.extents[y]) > max(slack, best - slack):
-                    low[:] = rests.low[x]
-                    high[:] = rests.high[x]
-                    _widen(groups, low, high, y)
-                    gain = loss + before - size * extent(groups, low, high)
+                    gain = loss + before - size * extent_with(groups, rests.low[x], rests.high[x], y)
                     # The loss of the other group is not negative: often it need not be computed.
                     if gain > best:
-                        low[:] = rests.low[y]
-                        high[:] = rests.high[y]
-                        _widen(groups, low, high, x)
-                        gain -= other * extent(groups, low, high)
+                        gain -= other * extent_with(groups, rests.low[y], rests.high[y], x)
                         if gain > best and gain > _LEAST_GAIN * (loss + before):
                             best, target, partner = gain, group, y
                 y = groups.following[y]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from microagg.kernels.compiled import kernel
 from microagg.kernels.grouping.groups import members_by_group
 from microagg.kernels.neighbors import brute_force
-from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool, order_of
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
@@ -16,7 +16,7 @@ from microagg.validation import FloatArray, IntArray
 BETTER = 1.0 - 1e-12
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def split_path(X: FloatArray, order: IntArray, k: int) -> IntArray:
     """Return the labels of the best partition of ``X``, shape (n, d), into contiguous pieces of a path.
 
@@ -74,7 +74,7 @@ def sums(X: FloatArray) -> FloatArray:
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scatter(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the centroid of all records and their scatter matrix, everything added in the order of the records."""
     n, d = X.shape
@@ -103,29 +103,7 @@ def first_component_scores(X: FloatArray) -> FloatArray:
     return scores if scores[np.argmax(np.abs(scores))] >= 0 else -scores
 
 
-@njit(cache=True, nogil=True)
-def order_of(values: FloatArray) -> IntArray:
-    """Do as :func:`by_value` in compiled code, by Shell's sort: numpy's takes longer to compile than its callers."""
-    order = np.arange(len(values))
-    gap = 1
-    while gap < len(order):
-        gap = 3 * gap + 1
-    while gap > 1:
-        gap //= 3
-        for i in range(gap, len(order)):
-            moved = order[i]
-            place = i
-            while place >= gap:
-                other = order[place - gap]
-                if values[other] < values[moved] or (values[other] == values[moved] and other < moved):
-                    break
-                order[place] = other
-                place -= gap
-            order[place] = moved
-    return order
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def along_line(X: FloatArray) -> IntArray:
     """Return the records of ``X``, shape (m, d), by their projections on a line; time O(md).
 
@@ -156,7 +134,7 @@ def along_line(X: FloatArray) -> IntArray:
     return order_of(projections)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _end_of_diameter(pool: Pool) -> int:
     """Lowest record index among the ends of the diameter of the records; ``pool`` must be complete."""
     n = pool.counts[EXTENT]
@@ -179,7 +157,7 @@ def _end_of_diameter(pool: Pool) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _append_nearest(X: FloatArray, pool: Pool, order: IntArray, start: int, stop: int) -> None:
     """Fill ``order[start:stop]``, each time with the record of the pool nearest to the one before, which leaves it."""
     for place in range(start, stop):
@@ -233,7 +211,7 @@ def through_groups(X: FloatArray, labels: IntArray) -> IntArray:
     return order
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _centers(X: FloatArray, members: IntArray, begins: IntArray) -> FloatArray:
     centers = np.zeros((len(begins) - 1, X.shape[1]))
     for group in range(len(centers)):
@@ -244,7 +222,7 @@ def _centers(X: FloatArray, members: IntArray, begins: IntArray) -> FloatArray:
     return centers
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _append_groups(
     X: FloatArray, members: IntArray, begins: IntArray, centers: FloatArray, pool: Pool, order: IntArray, filled: int,
     stop: int, group: int, previous: int,
@@ -286,7 +264,7 @@ def _append_groups(
 # The optimal partition of a few records.
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def subset_sse(X: FloatArray) -> FloatArray:
     """Return the SSE of every subset of the records ``X``, shape (n, d): bit i of its index stands for record i."""
     n, d = X.shape
@@ -309,7 +287,7 @@ def subset_sse(X: FloatArray) -> FloatArray:
     return sse
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def optimal_partition(X: FloatArray, k: int) -> IntArray:
     """Return the labels of the partition of ``X``, shape (n, d), into groups of at least k with the least SSE.
 

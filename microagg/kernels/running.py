@@ -1,4 +1,4 @@
-"""How kernels are compiled and run: small functions that only borrow arrays, threads, and the solver of programs."""
+"""How kernels are run: on threads, and the solver of linear and integer programs."""
 
 from __future__ import annotations
 
@@ -10,17 +10,6 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit
-
-# An option of numba since 2015 that its type hints do not list.
-_UNCOUNTED: dict[str, Any] = {"_nrt": False}
-
-#: Decorates a function that makes no arrays and gets none from another one, in place of ``njit(cache=True,
-#: nogil=True)``. At each call numba counts anew who holds the arrays of a named tuple, atomically: in local search,
-#: where small functions pass the nineteen arrays of a state to each other, that took two thirds of the time. Such a
-#: function need not count, as whoever calls it holds what it is given; numba refuses to compile any other in this way.
-#: It does not pay where functions are few and large: there it has been slower.
-borrows = njit(cache=True, nogil=True, **_UNCOUNTED)
 
 Result = TypeVar("Result")
 

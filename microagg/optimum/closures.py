@@ -22,11 +22,11 @@ lowered by a relative 1e-9, the result is a bound in floating point, too.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from microagg.columns.records import Records
 from microagg.kernels import mixed
+from microagg.kernels.compiled import kernel
 from microagg.validation import FloatArray
 
 # Maximum numbers of nodes of a search, and of nodes that wait.
@@ -36,7 +36,7 @@ _MAX_NODES, _MAX_WAITING = 3_000, 20_000
 _MARGIN = 1e-9
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _min_extent(
     shares: FloatArray, above: NDArray[np.bool_], numeric: NDArray[np.bool_], n_others: int, least: float
 ) -> float:

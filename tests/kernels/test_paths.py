@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from microagg import make, metrics
+from microagg.kernels.neighbors.brute_force import order_of
 from microagg.kernels.paths import (
     along_line,
     first_component_scores,
     nearest_point_next,
-    order_of,
     split_path,
     sums,
     through_groups,

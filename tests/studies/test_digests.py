@@ -67,6 +67,7 @@ def test_words_do_not_count(digest_of):
     before = digest_of(CALLING)
     assert digest_of(CALLING.replace("Words", "Other words").replace("return _", "# why\n        return _")) == before
     assert digest_of(CALLING.replace("X: FloatArray", "X").replace('title="Any"', 'title="Other"')) == before
+    assert digest_of(CALLING.replace("def _groups", "@kernel\ndef _groups")) == before
 
 
 def test_nor_does_where_a_definition_stands(digest_of):

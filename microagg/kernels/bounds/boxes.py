@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
 from microagg.validation import FloatArray, IntArray
 
@@ -28,7 +28,7 @@ def make_blocks(X: FloatArray) -> Blocks:
     return Blocks(X, np.minimum.reduceat(X, starts), np.maximum.reduceat(X, starts))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def greatest_of_blocks(values: FloatArray) -> FloatArray:
     """Return the greatest of ``values``, shape (n,), in each block of records."""
     greatest = np.empty((len(values) + BLOCK - 1) // BLOCK)
@@ -37,7 +37,7 @@ def greatest_of_blocks(values: FloatArray) -> FloatArray:
     return greatest
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def squared_distance_to_box(blocks: Blocks, block: int, i: int) -> float:
     """Return the squared distance of a record to a block's bounding box: no record of the block is nearer."""
     total = 0.0
@@ -61,7 +61,7 @@ class Local(NamedTuple):
     halves: FloatArray  # shape (m + 1, 2k - 2): see :func:`microagg.kernels.bounds.pricing.price`
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def insert(least: FloatArray, q: int, value: float) -> None:
     """Insert ``value`` among the q least so far, which are in ascending order."""
     if value >= least[q - 1]:
@@ -73,7 +73,7 @@ def insert(least: FloatArray, q: int, value: float) -> None:
     least[at] = value
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def records_around(
     blocks: Blocks, pi: FloatArray, highest: FloatArray, root: int, reduction: float, factor: float, ids: IntArray,
     distances: FloatArray,
@@ -102,7 +102,7 @@ def records_around(
     return count
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def greatest_reduction(distances: FloatArray, duals: FloatArray, root_dual: float, s: int, least: FloatArray) -> float:
     """Bound how much the s - 2 least negative weights w of other members lower the weighted degree of a root."""
     if s == 2:
@@ -116,7 +116,7 @@ def greatest_reduction(distances: FloatArray, duals: FloatArray, root_dual: floa
     return total
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def least_degree(
     distances: FloatArray, duals: FloatArray, root_dual: float, s: int, least: FloatArray
 ) -> tuple[float, float]:
@@ -130,7 +130,7 @@ def least_degree(
     return others + least[s - 2], -others
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def shortlist(
     near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, root: int, s: int, below: float,
     limit: float, least: FloatArray, places: IntArray,
@@ -163,7 +163,7 @@ def shortlist(
     return (n_candidates, rest + least[s - 2]) if n_candidates >= s - 1 else (0, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def localize(X: FloatArray, pi: FloatArray, halves: FloatArray, root: int, candidates: IntArray) -> Local:
     """Return the ``candidates`` and the root by local numbers."""
     m = len(candidates)

@@ -36,7 +36,6 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from microagg.kernels.bounds.boxes import (
@@ -51,7 +50,7 @@ from microagg.kernels.bounds.boxes import (
     shortlist,
 )
 from microagg.kernels.bounds.rank_one import Cut
-from microagg.kernels.running import borrows
+from microagg.kernels.compiled import borrows, kernel
 from microagg.validation import FloatArray, IntArray
 
 #: Of more candidates for one root and size than this, only some are searched; the root then counts as cut short.
@@ -355,7 +354,7 @@ def _search(
     return work
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search_all_sizes(
     X: FloatArray, near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, cuts: Cuts,
     smallest: int, largest: int, root: int, limit: float, effort: int, least: FloatArray, remainders: IntArray,
@@ -424,7 +423,7 @@ def _search_all_sizes(
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def price(
     blocks: Blocks, pi: FloatArray, cuts: Cuts, halves: FloatArray, smallest: int, largest: int, first: int,
     last: int, limit: float, effort: int, results: Found,

@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from microagg.kernels.bounds.boxes import BLOCK, Blocks, greatest_of_blocks, squared_distance_to_box
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
 from microagg.validation import FloatArray, IntArray
 
@@ -42,7 +42,7 @@ class Graph(NamedTuple):
     pairs: IntArray  # shape (2p,)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_graph(keys: IntArray, n: int) -> Graph:
     """Return the pairs with these keys, ascending, of n records."""
     p = len(keys)
@@ -63,7 +63,7 @@ def make_graph(keys: IntArray, n: int) -> Graph:
     return Graph(keys, firsts, starts, partners, pairs)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _column_of(graph: Graph, i: int, j: int) -> int:
     """Return the column of a pair, which must be there."""
     n = len(graph.firsts) - 1
@@ -72,7 +72,7 @@ def _column_of(graph: Graph, i: int, j: int) -> int:
     return n + low + np.searchsorted(graph.keys[low:high], first * n + second)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_matrix(graph: Graph, inequalities: IntArray) -> SignMatrix:
     """Return the matrix A of the program, shape (n + 1 + m, n + p).
 
@@ -114,7 +114,7 @@ def make_matrix(graph: Graph, inequalities: IntArray) -> SignMatrix:
     return SignMatrix(starts, middles, indices)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def transpose(matrix: SignMatrix, width: int) -> SignMatrix:
     """Return the transpose of a matrix with ``width`` columns."""
     ones, minus_ones = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
@@ -141,7 +141,7 @@ def transpose(matrix: SignMatrix, width: int) -> SignMatrix:
     return SignMatrix(starts, middles, indices)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _row_times(matrix: SignMatrix, i: int, vector: FloatArray) -> float:
     """Return the product of row i and a vector."""
     total = 0.0
@@ -152,13 +152,13 @@ def _row_times(matrix: SignMatrix, i: int, vector: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def row_weights(matrix: SignMatrix, scales: FloatArray) -> FloatArray:
     """Return the sum of the sizes of the entries of each row, over the scale of the row, shape (m,)."""
     return (matrix.starts[1:] - matrix.starts[:-1]) / scales
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def column_weights(transposed: SignMatrix, scales: FloatArray) -> FloatArray:
     """Return for each column the sum of the scales of the rows in which it has an entry, shape (n + p,)."""
     weights = np.empty(len(transposed.middles))
@@ -170,7 +170,7 @@ def column_weights(transposed: SignMatrix, scales: FloatArray) -> FloatArray:
     return weights
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def power_iteration(
     matrix: SignMatrix, transposed: SignMatrix, rows: FloatArray, columns: FloatArray, vector: FloatArray
 ) -> float:
@@ -190,7 +190,7 @@ def power_iteration(
     return (after / before) ** 0.25
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def step_primal(
     transposed: SignMatrix, columns: FloatArray, costs: FloatArray, low: FloatArray, step: float, weight: float,
     y: FloatArray, reflected: FloatArray, x: FloatArray, anchor: FloatArray, stepped: FloatArray, first: int, last: int,
@@ -214,7 +214,7 @@ def step_primal(
     return total / step
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def step_dual(
     matrix: SignMatrix, rows: FloatArray, sides: FloatArray, equations: int, step: float, weight: float,
     reflected: FloatArray, y: FloatArray, anchor: FloatArray, stepped: FloatArray, first: int, last: int,
@@ -237,7 +237,7 @@ def step_dual(
     return total / step
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def weighted_distance(weights: FloatArray, one: FloatArray, other: FloatArray) -> float:
     """Return the distance of two points, each difference weighted by the root of its weight."""
     total = 0.0
@@ -246,7 +246,7 @@ def weighted_distance(weights: FloatArray, one: FloatArray, other: FloatArray) -
     return np.sqrt(total)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def least_over_bounds(
     transposed: SignMatrix, costs: FloatArray, low: FloatArray, y: FloatArray, first: int, last: int
 ) -> tuple[float, float]:
@@ -267,7 +267,7 @@ def least_over_bounds(
     return total, sizes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reduced_costs(transposed: SignMatrix, costs: FloatArray, y: FloatArray) -> FloatArray:
     """Return the reduced cost of each column."""
     reduced = np.empty(len(costs))
@@ -276,7 +276,7 @@ def reduced_costs(transposed: SignMatrix, costs: FloatArray, y: FloatArray) -> F
     return reduced
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def price_pairs(
     blocks: Blocks, graph: Graph, u: FloatArray, k: int, first: int, last: int, most: int
 ) -> tuple[IntArray, FloatArray, float]:
@@ -336,7 +336,7 @@ def price_pairs(
 LEAST_VALUE = 1e-3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def violated_inequalities(
     graph: Graph, x: FloatArray, least: float, most: int, tries: int, width: int, first: int, last: int
 ) -> tuple[IntArray, FloatArray]:
@@ -386,7 +386,7 @@ def violated_inequalities(
     return inequalities[:count].copy(), violations[:count].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _around(graph: Graph, x: FloatArray, center: int, place: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the m records whose pair with the center has a value in x, these, and those between them, shape (m, m)."""
     n = len(graph.starts) - 1
@@ -411,7 +411,7 @@ def _around(graph: Graph, x: FloatArray, center: int, place: IntArray) -> tuple[
     return ids, values, between
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _best_second_leaves(values: FloatArray, between: FloatArray, a: int, best: IntArray, gains: FloatArray) -> int:
     """Find the second leaves that raise the violation most if the first leaf is a; return their number."""
     n_leaves = 0
@@ -433,7 +433,7 @@ def _best_second_leaves(values: FloatArray, between: FloatArray, a: int, best: I
     return n_leaves
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _grow(
     values: FloatArray, between: FloatArray, gains: FloatArray, leaves: IntArray, size: int, most: int, violation: float
 ) -> tuple[int, float]:

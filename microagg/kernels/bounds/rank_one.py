@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from microagg.kernels.compiled import borrows, kernel
 from microagg.validation import FloatArray, IntArray
 
 #: How many records a cut may have.
@@ -29,7 +29,7 @@ class Cut(NamedTuple):
         return sum(self.multipliers) // self.denominator
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def violated_cuts(
     groups: IntArray, values: FloatArray, starts: IntArray, rows: IntArray, denominator: int, tries: int, steps: int,
     least: float, seed: int,
@@ -144,7 +144,7 @@ def violated_cuts(
     return cut_records[:count].copy(), multipliers[:count].copy(), violations[:count].copy()
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _add_partners(
     groups: IntArray, starts: IntArray, rows: IntArray, record: int, met: IntArray, visit: int, near: IntArray,
     count: int,
@@ -159,7 +159,7 @@ def _add_partners(
     return count
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _share(
     record: int, values: FloatArray, starts: IntArray, rows: IntArray, remainders: IntArray, shares: FloatArray
 ) -> None:
@@ -170,7 +170,7 @@ def _share(
         shares[remainders[rows[place]]] += values[rows[place]]
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _change(step: int, total: int, changes: FloatArray, shares: FloatArray) -> float:
     """Return by how much q times the violation changes by a ``step`` of a multiplier; ``total`` is T mod q."""
     change = changes[step, total]
@@ -179,7 +179,7 @@ def _change(step: int, total: int, changes: FloatArray, shares: FloatArray) -> f
     return change
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _apply(record: int, step: int, q: int, starts: IntArray, rows: IntArray, remainders: IntArray) -> None:
     """Let the multiplier of ``record`` change by ``step``, from 0 to q."""
     for place in range(starts[record], starts[record + 1]):

@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from microagg.kernels.compiled import kernel
 from microagg.kernels.grouping.groups import members_by_group
 from microagg.kernels.neighbors.brute_force import (
     nearest,
@@ -49,7 +49,7 @@ _STEPS_AT_A_TIME = 20
 _EDGES_AT_A_TIME = 50_000_000
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _nearest_of(points: FloatArray, columns: FloatArray, count: int) -> IntArray:
     """Find the ``count`` nearest of ``columns``, shape (d, m), to each of ``points``, nearest first."""
     m = columns.shape[1]
@@ -77,7 +77,7 @@ def _stretches(points: FloatArray, columns: FloatArray) -> Iterator[tuple[int, i
         yield start, min(start + size, len(points))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _weights(X: FloatArray, centers: FloatArray, records: IntArray, groups: IntArray, squared: bool) -> FloatArray:
     """Return the weight of each edge from ``records`` to ``groups``."""
     result = np.empty(len(records))
@@ -88,7 +88,7 @@ def _weights(X: FloatArray, centers: FloatArray, records: IntArray, groups: IntA
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cheap_edges(
     X: FloatArray, columns: FloatArray, u: FloatArray, v: FloatArray, squared: bool, most: float
 ) -> tuple[IntArray, FloatArray]:
@@ -126,7 +126,7 @@ def _all_cheap_edges(
     return np.concatenate(edges), np.concatenate(costs)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lowest_numbers(
     labels: IntArray, edges: IntArray, free: IntArray, low: int, high: int, start: int, stop: int
 ) -> None:

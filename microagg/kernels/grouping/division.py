@@ -17,8 +17,8 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.neighbors.brute_force import (
     passes_at_a_time,
     squared_distance,
@@ -49,7 +49,7 @@ class LinkedGroups(NamedTuple):
     sse: FloatArray  # shape (groups,)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _append(X: FloatArray, groups: LinkedGroups, group: int, record: int) -> None:
     """Make ``record`` the last of ``group``, whose centroid and SSE are then out of date."""
     if groups.sizes[group] == 0:
@@ -64,7 +64,7 @@ def _append(X: FloatArray, groups: LinkedGroups, group: int, record: int) -> Non
         groups.sums[group, j] += X[record, j]
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _sse_around(X: FloatArray, groups: LinkedGroups, group: int, center: FloatArray) -> float:
     """Return the sum of squared distances of the records of ``group`` to ``center``."""
     sse = 0.0
@@ -75,7 +75,7 @@ def _sse_around(X: FloatArray, groups: LinkedGroups, group: int, center: FloatAr
     return sse
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _measure(X: FloatArray, groups: LinkedGroups, group: int) -> None:
     """Bring the centroid and the SSE of ``group`` up to date."""
     center = groups.sums[group] / groups.sizes[group]
@@ -83,7 +83,7 @@ def _measure(X: FloatArray, groups: LinkedGroups, group: int) -> None:
     groups.sse[group] = _sse_around(X, groups, group, center)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def link_groups(X: FloatArray, labels: IntArray) -> LinkedGroups:
     """Return the partition ``labels`` (numbers 0, 1, 2, … without a gap) of ``X``, shape (n, d), as linked lists."""
     n, d = X.shape
@@ -105,7 +105,7 @@ def link_groups(X: FloatArray, labels: IntArray) -> LinkedGroups:
     return groups
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _dissolve_some(X: FloatArray, groups: LinkedGroups, order: IntArray, most: int) -> None:
     """Dissolve each group of ``order`` whose records fit other groups of at most ``most`` records at a lower loss."""
     number = len(groups.sizes)
@@ -196,7 +196,7 @@ def split_large(X: FloatArray, labels: IntArray, k: int, base: Callable[[FloatAr
 # unique even where distances are equal.
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _add_records(
     X: FloatArray, parents: IntArray, lengths: FloatArray, outside: IntArray, newest: int, left: int, count: int
 ) -> int:
@@ -242,7 +242,7 @@ def minimum_spanning_tree(X: FloatArray) -> tuple[IntArray, FloatArray]:
     return parents, lengths
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def subtree_sizes(parents: IntArray) -> IntArray:
     """Return for each record the number of records in the subtree below it, itself included; time O(n)."""
     n = len(parents)
@@ -264,20 +264,22 @@ def subtree_sizes(parents: IntArray) -> IntArray:
     return sizes
 
 
-@njit(cache=True, nogil=True)
 def cut_longest_edges(parents: IntArray, lengths: FloatArray, k: int, most: int) -> None:
     """Cut each tree of more than ``most`` records at its longest edge that leaves k records on both sides, if any.
 
     The parts are cut likewise: one pass over the edges, the longest first, of equal ones that of the lowest records, is
     enough, as the sides of an edge never get more records. Time O(n log n), and the path up to the root for each edge.
     """
-    n = len(parents)
+    records = np.arange(len(parents))
+    order = np.lexsort((np.maximum(records, parents), np.minimum(records, parents), -lengths))
+    _cut_in_order(parents, lengths, order, k, most)
+
+
+@kernel
+def _cut_in_order(parents: IntArray, lengths: FloatArray, order: IntArray, k: int, most: int) -> None:
+    """Do as :func:`cut_longest_edges`, the edges in this ``order`` of the records below them."""
     sizes = subtree_sizes(parents)
-    ends = np.empty(n)
-    for record in range(n):
-        ends[record] = min(record, parents[record]) * n + max(record, parents[record])
-    order = np.argsort(ends, kind="mergesort")
-    for record in order[np.argsort(-lengths[order], kind="mergesort")]:
+    for record in order:
         parent = parents[record]
         if parent < 0 or sizes[record] < k:
             continue
@@ -293,7 +295,7 @@ def cut_longest_edges(parents: IntArray, lengths: FloatArray, k: int, most: int)
             parent = parents[parent]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def roots(parents: IntArray) -> IntArray:
     """Root of the tree of each record, shape (n,); time O(n) or little more."""
     n = len(parents)
@@ -310,14 +312,11 @@ def roots(parents: IntArray) -> IntArray:
     return ancestors
 
 
-@njit(cache=True, nogil=True)
 def _divide(parents: IntArray, k: int, most: int) -> None:
     """Do as :func:`divide_at_hubs` for a single tree."""
     sizes = subtree_sizes(parents)
-    hub = -1
-    for record in range(len(parents)):
-        if sizes[record] >= k and (hub < 0 or sizes[record] < sizes[hub]):
-            hub = record
+    large = np.flatnonzero(sizes >= k)
+    hub = large[np.argmin(sizes[large])]
     # Make the hub the root, so that its branches are its children.
     record, child = hub, -1
     while record >= 0:
@@ -329,7 +328,7 @@ def _divide(parents: IntArray, k: int, most: int) -> None:
         if sizes[hub] <= most:
             return
         branches = np.flatnonzero(parents == hub)
-        branches = branches[np.argsort(-sizes[branches], kind="mergesort")]
+        branches = branches[np.argsort(-sizes[branches], kind="stable")]
         taken = 0
         collected = 0
         while collected < k - 1:
@@ -339,12 +338,10 @@ def _divide(parents: IntArray, k: int, most: int) -> None:
         without_hub = branches[taken:] if enough else branches[:taken]
         # The first of them is the hub of the new tree: its own branches are smaller than itself.
         hub = without_hub[0]
-        for branch in without_hub:
-            parents[branch] = hub
+        parents[without_hub] = hub
         parents[hub] = -1
 
 
-@njit(cache=True, nogil=True)
 def divide_at_hubs(parents: IntArray, k: int, most: int) -> None:
     """Divide each tree of more than ``most`` records that has no edge with k records on both sides.
 
@@ -352,16 +349,11 @@ def divide_at_hubs(parents: IntArray, k: int, most: int) -> None:
     at its hub. Branches of equal size are ordered by their record next to the hub. The branches without the hub are
     attached to the first of them. No part has fewer than k records. Time O(n) for each division.
     """
-    n = len(parents)
     trees = roots(parents)
-    places = np.empty(n, dtype=np.int64)
+    places = np.empty(len(parents), dtype=np.int64)
     for root in np.flatnonzero(np.bincount(trees) > most):
         members = np.flatnonzero(trees == root)
         places[members] = np.arange(len(members))
-        tree_parents = np.empty(len(members), dtype=np.int64)
-        for place in range(len(members)):
-            parent = parents[members[place]]
-            tree_parents[place] = -1 if parent < 0 else places[parent]
-        _divide(tree_parents, k, most)
-        for place in range(len(members)):
-            parents[members[place]] = -1 if tree_parents[place] < 0 else members[tree_parents[place]]
+        within = np.where(parents[members] < 0, -1, places[parents[members]])
+        _divide(within, k, most)
+        parents[members] = np.where(within < 0, -1, members[within])

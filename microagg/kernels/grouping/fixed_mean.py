@@ -13,9 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from microagg.kernels import running
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.grouping.groups import Groups, make_groups, take
 from microagg.kernels.neighbors import brute_force, kd_tree, lookahead
 from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool, passes_at_a_time, pool_of, squared_distance
@@ -29,13 +29,14 @@ from microagg.kernels.neighbors.kd_tree import (
     next_unassigned,
     number_left,
 )
-from microagg.kernels.neighbors.knn_graph import fill_row, fill_rows
-from microagg.kernels.neighbors.lookahead import NeighborCache, empty_cache, fill_cache, list_nearest
+from microagg.kernels.neighbors.knn_graph import fill_rows
+from microagg.kernels.neighbors.lookahead import NeighborCache, empty_cache, fill_cache
 from microagg.kernels.neighbors.tree_queries import (
     NeighborQuery,
     distances_to_boxes,
     measure_leaf,
     put_on_stack,
+    roughly_nearest,
     uppermost,
 )
 from microagg.progress import checkpoint
@@ -73,7 +74,7 @@ def group_while_many(
         while (left := number_left(pool)) >= until:
             checkpoint("forming groups", 1.0 - left / n)
             seeds, start = next_unassigned(pool, order, start, max(FEWEST_SEEDS, int(left * SHARE_OF_SEEDS)))
-            cache, _ = fill_cache(list_nearest, cache, pool, seeds, k - 1 + lookahead.SPARE, executor)
+            cache, _ = fill_cache(cache, pool, seeds, k - 1 + lookahead.SPARE, executor)
             cache = step(cache, seeds, until, executor)
     unassigned = groups.labels < 0
     return groups, pool_of(X, np.flatnonzero(unassigned)), order[unassigned[order]]
@@ -123,7 +124,7 @@ class IsolationBounds(NamedTuple):
     greatest: FloatArray
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _set_bound(pool: TreePool, isolation: IsolationBounds, record: int) -> bool:
     """Set the bound of ``record`` by the first of its near records that is unassigned; return whether there is one."""
     for other in isolation.neighbors[record]:
@@ -136,7 +137,7 @@ def _set_bound(pool: TreePool, isolation: IsolationBounds, record: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _set_greatest(tree: Tree, isolation: IsolationBounds, leaf: int) -> None:
     """Set the greatest bound below a leaf, and below all nodes above it."""
     start, greatest = tree.ends[leaf, 0], -1.0
@@ -150,7 +151,7 @@ def _set_greatest(tree: Tree, isolation: IsolationBounds, leaf: int) -> None:
         node >>= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bounds_by(pool: TreePool, neighbors: IntArray) -> IsolationBounds:
     n, nodes = len(neighbors), len(pool.tree.ends)
     isolation = IsolationBounds(neighbors, np.empty(n), np.full(n, -1), np.full(n, -1), np.full(nodes, -1.0))
@@ -179,19 +180,22 @@ def make_isolation_bounds(pool: TreePool) -> IsolationBounds:
     return _bounds_by(pool, neighbors)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _renew_bound(pool: TreePool, isolation: IsolationBounds, record: int, query: NeighborQuery) -> None:
     """Set the bound of ``record`` anew; if none of its near records is left, find others."""
     before = isolation.bounds[record]
     if not _set_bound(pool, isolation, record):
-        fill_row(pool, isolation.neighbors, record, _NEAR_ENOUGH, query)
+        near = isolation.neighbors[record]
+        count = roughly_nearest(pool.tree, pool.X[record], len(near), record, _NEAR_ENOUGH, query)
+        for i in range(len(near)):
+            near[i] = query.found[i] if i < count else -1
         _set_bound(pool, isolation, record)
     leaf = leaf_of(pool.tree, pool.tree.slots[record])
     if before == isolation.greatest[leaf] or isolation.bounds[record] > isolation.greatest[leaf]:
         _set_greatest(pool.tree, isolation, leaf)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def take_and_renew(
     groups: Groups, pool: TreePool, isolation: IsolationBounds, group: int, record: int, query: NeighborQuery
 ) -> None:
@@ -208,7 +212,7 @@ def take_and_renew(
         dependent = following
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _put_isolated(
     tree: Tree, isolation: IsolationBounds, first: int, count: int, gamma: float, least: float, passed: float, top: int,
     query: NeighborQuery,
@@ -230,7 +234,7 @@ def _put_isolated(
     return top, passed
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def nearest_isolated(
     tree: Tree, isolation: IsolationBounds, points: FloatArray, gamma: float, query: NeighborQuery
 ) -> tuple[int, float, float]:

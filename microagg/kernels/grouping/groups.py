@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
 from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, NO_INDEX, Tree, TreePool, empty_boxes
@@ -40,7 +40,7 @@ def make_groups(n: int, d: int, k: int) -> Groups:
     )
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def join(groups: Groups, pool: Pool, group: int, position: int) -> None:
     """Move the record at ``position`` of the pool into ``group``."""
     for j in range(groups.sums.shape[1]):
@@ -50,7 +50,7 @@ def join(groups: Groups, pool: Pool, group: int, position: int) -> None:
     brute_force.remove(pool, position)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def form(groups: Groups, pool: Pool, members: IntArray) -> int:
     """Move the records at the positions ``members`` into a new group, in that order, and return its number."""
     group = groups.number[0]
@@ -60,7 +60,7 @@ def form(groups: Groups, pool: Pool, members: IntArray) -> int:
     return group
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def form_from_rest(groups: Groups, pool: Pool) -> None:
     """Make all records left in the pool one new group."""
     group = groups.number[0]
@@ -70,7 +70,7 @@ def form_from_rest(groups: Groups, pool: Pool) -> None:
             join(groups, pool, group, position)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rest_to_nearest_centroid(groups: Groups, pool: Pool, moving: bool) -> None:
     """Let each record left, by index, join the group with the nearest centroid, which stays, or moves if ``moving``."""
     if pool.counts[ALIVE] == 0:
@@ -106,7 +106,7 @@ def assign_rest(groups: Groups, pool: Pool, k: int, moving: bool) -> None:
     rest_to_nearest_centroid(groups, pool, moving)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def growth(groups: Groups, group: int, point: FloatArray) -> float:
     """Return by how much the SSE of ``group`` grows by ``point``, shape (d,): N / (N + 1) · ‖point - centroid‖²."""
     size = groups.sizes[group]
@@ -117,7 +117,7 @@ def growth(groups: Groups, group: int, point: FloatArray) -> float:
     return size / (size + 1) * distance
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def least_growth(groups: Groups, point: FloatArray) -> tuple[int, float]:
     """Return the group whose SSE grows least if the record ``point``, shape (d,), joins it, and that growth."""
     best = -1
@@ -130,7 +130,7 @@ def least_growth(groups: Groups, point: FloatArray) -> tuple[int, float]:
     return best, least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def members_by_group(labels: IntArray, number: int) -> tuple[IntArray, IntArray]:
     """Return the records group by group, by index, and where each of ``number`` groups begins, and the end."""
     begins = np.zeros(number + 1, dtype=np.int64)
@@ -145,7 +145,7 @@ def members_by_group(labels: IntArray, number: int) -> tuple[IntArray, IntArray]
     return members, begins
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sse_of(X: FloatArray, members: IntArray) -> float:
     """Return the SSE that the records ``members`` of ``X``, shape (n, d), would have as a group."""
     d = X.shape[1]
@@ -160,7 +160,7 @@ def sse_of(X: FloatArray, members: IntArray) -> float:
     return sse
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def take(groups: Groups, pool: TreePool, group: int, record: int) -> None:
     """Move ``record`` of a tree pool into ``group``."""
     for j in range(pool.X.shape[1]):
@@ -171,7 +171,7 @@ def take(groups: Groups, pool: TreePool, group: int, record: int) -> None:
     remove_from_tree(pool.tree, record)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def found_group(groups: Groups, pool: TreePool, seed: int, others: IntArray) -> int:
     """Move ``seed`` and then ``others`` of a tree pool into a new group; return its number."""
     group = groups.number[0]
@@ -203,7 +203,7 @@ def group_neighborhoods(
     return groups.labels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(groups: Groups, pool: Pool, group: int, k: int) -> None:
     """Let ``group`` take in what is nearest to its moving centroid, where its SSE grows least, until it has ``k``."""
     while groups.sizes[group] < k:
@@ -228,7 +228,7 @@ class CentroidIndex(NamedTuple):
     leaves: IntArray  # shape (groups,): where each group was entered
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_centroid_index(tree: Tree, most: int) -> CentroidIndex:
     """Return no centroids yet, with room for ``most`` groups."""
     nodes = len(tree.ends)
@@ -241,7 +241,7 @@ def make_centroid_index(tree: Tree, most: int) -> CentroidIndex:
     )
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def enter_group(index: CentroidIndex, groups: Groups, group: int, leaf: int) -> None:
     """Enter a new ``group`` at ``leaf``."""
     index.leaves[group] = leaf
@@ -254,7 +254,7 @@ def enter_group(index: CentroidIndex, groups: Groups, group: int, leaf: int) -> 
     widen_boxes(index, groups, group)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def widen_boxes(index: CentroidIndex, groups: Groups, group: int) -> None:
     """Widen the boxes to where the centroid of ``group`` is now."""
     node = index.leaves[group]
@@ -273,7 +273,7 @@ def widen_boxes(index: CentroidIndex, groups: Groups, group: int) -> None:
         node >>= 1
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _put_growing_less(
     index: CentroidIndex, first: int, count: int, k: int, other: float, limit: float, least: float, top: int,
     query: NeighborQuery,
@@ -288,7 +288,7 @@ def _put_growing_less(
     return top
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def least_growth_below(
     index: CentroidIndex, groups: Groups, point: FloatArray, k: int, other: float, limit: float, query: NeighborQuery
 ) -> tuple[int, float]:

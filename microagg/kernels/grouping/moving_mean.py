@@ -13,12 +13,13 @@ what was not looked up is found in the tree.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import compress, islice
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from microagg.kernels import running
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.grouping.groups import Groups, form, found_group, make_groups
 from microagg.kernels.neighbors import brute_force, kd_tree, lookahead, tree_queries
 from microagg.kernels.neighbors.brute_force import ALIVE, Pool
@@ -53,7 +54,7 @@ _PASSES = 3
 WORTH_A_TREE = 16_384
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def form_group(groups: Groups, pool: Pool, k: int) -> None:
     """Form one group: the unassigned record farthest from the centroid of the unassigned, and its k-1 nearest."""
     brute_force.tidy(pool)
@@ -61,7 +62,7 @@ def form_group(groups: Groups, pool: Pool, k: int) -> None:
     form(groups, pool, brute_force.members_around(pool, brute_force.farthest(pool), k))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def form_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None:
     """Form two groups of k in each round while at least ``until`` (2k or more) records are unassigned.
 
@@ -83,7 +84,7 @@ def form_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None:
         form(groups, pool, brute_force.members_around(pool, s, k))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form_singly(groups: Groups, pool: Pool, k: int, until: int) -> None:
     """Form a group by :func:`form_group` a round while at least ``until`` (k or more) records are unassigned."""
     while pool.counts[ALIVE] >= until:
@@ -179,63 +180,43 @@ def _look_ahead(
 ) -> tuple[NeighborCache, NeighborCache, int]:  # fmt: skip
     """Look up what ``seeds`` as r will need: nearest and farthest records; return also how many leaves were visited."""
     width = k - 1 + lookahead.SPARE
-    near, visited = lookahead.renew_cache(lookahead.list_nearest, near, pool, seeds, width, k - 1, executor)
+    near, visited = lookahead.renew_cache(near, pool, seeds, width, k - 1, executor)
     if in_pairs:
         seeds, _ = _predict(pool, near, far, seeds, k)
-        far, for_far = lookahead.renew_cache(lookahead.list_farthest, far, pool, seeds, FARTHEST_LISTED, 1, executor)
+        far, for_far = lookahead.renew_cache(far, pool, seeds, FARTHEST_LISTED, 1, executor, far=True)
         seeds, opposite = _predict(pool, near, far, seeds, k)
-        near, for_both = lookahead.renew_cache(
-            lookahead.list_nearest, near, pool, np.union1d(seeds, opposite), width, k - 1, executor
-        )
+        near, for_both = lookahead.renew_cache(near, pool, np.union1d(seeds, opposite), width, k - 1, executor)
         visited += for_far + for_both
     return near, far, visited
 
 
-@njit(cache=True, nogil=True)
+def _unassigned_in(pool: TreePool, cache: NeighborCache) -> dict[int, list[int]]:
+    """Return of each list its records that are unassigned, the first ones first."""
+    unassigned = (cache.lists >= 0) & (pool.tree.slots[cache.lists] >= 0)
+    lists = zip(cache.lists.tolist(), unassigned.tolist(), strict=True)
+    return dict(zip(cache.records.tolist(), (list(compress(*each)) for each in lists), strict=True))
+
+
 def _predict(
     pool: TreePool, near: NeighborCache, far: NeighborCache, seeds: IntArray, k: int
 ) -> tuple[IntArray, IntArray]:
     """Return which of ``seeds`` will be an r, as no earlier group takes them, and their s, as far as lists tell."""
-    gone = set(seeds[:0])  # empty, but of a type known to the compiler
-    survivors, opposite = np.empty_like(seeds), np.empty_like(seeds)
-    surviving = opposing = 0
-    for r in seeds:
+    nearest, farthest = _unassigned_in(pool, near), _unassigned_in(pool, far)
+    gone: set[int] = set()
+    survivors, opposite = [], []
+    for r in seeds.tolist():
         if r in gone:
             continue
-        survivors[surviving] = r
-        surviving += 1
-        _take_group(pool, near, r, k, gone)
-        s = _first_left(pool, far, r, gone)
-        if s >= 0:
-            opposite[opposing] = s
-            opposing += 1
-            _take_group(pool, near, s, k, gone)
-    return survivors[:surviving], opposite[:opposing]
+        survivors.append(r)
+        gone |= {r, *islice((record for record in nearest.get(r, ()) if record not in gone), k - 1)}
+        s = next((record for record in farthest.get(r, ()) if record not in gone), None)
+        if s is not None:
+            opposite.append(s)
+            gone |= {s, *islice((record for record in nearest.get(s, ()) if record not in gone), k - 1)}
+    return np.array(survivors, dtype=np.int64), np.array(opposite, dtype=np.int64)
 
 
-@njit(cache=True, nogil=True)
-def _take_group(pool: TreePool, near: NeighborCache, seed: int, k: int, gone: set[int]) -> None:
-    """Add ``seed`` and its k-1 nearest, where they are listed, to those ``gone``."""
-    gone.add(seed)
-    for _ in range(k - 1):
-        record = _first_left(pool, near, seed, gone)
-        if record < 0:
-            return
-        gone.add(record)
-
-
-@njit(cache=True, nogil=True)
-def _first_left(pool: TreePool, cache: NeighborCache, record: int, gone: set[int]) -> int:
-    """Return the first in the list of ``record`` that is unassigned and not ``gone``; -1 if there is none."""
-    row = cache.rows[record]
-    if row >= 0:
-        for candidate in cache.lists[row]:
-            if candidate >= 0 and pool.tree.slots[candidate] >= 0 and candidate not in gone:
-                return candidate
-    return -1
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def _form(
     groups: Groups, pool: TreePool, listed: FarthestList, near: NeighborCache, far: NeighborCache, looked_up: IntArray,
     k: int, until: int, in_pairs: bool, unpredicted: int,
@@ -302,59 +283,60 @@ class FarthestList(NamedTuple):
     counts: IntArray  # shape (2,): how many leaves a new list may cost by now, and whether this one has failed
 
 
-@njit(cache=True, nogil=True)
-def make_farthest_list(pool: TreePool) -> FarthestList:
-    """Return the list of the unassigned records farthest from their centroid."""
+@kernel
+def _distances_of_unassigned(pool: TreePool, center: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the unassigned records, ascending, and their distances from ``center``, not squared."""
     left = number_left(pool)
-    origin = kd_tree.centroid(pool)
-    members = np.empty(left, dtype=np.int64)
-    distances = np.empty(left)
+    members, distances = np.empty(left, dtype=np.int64), np.empty(left)
     filled = 0
     for record in range(len(pool.X)):
         if pool.tree.slots[record] >= 0:
             members[filled] = record
-            distances[filled] = np.sqrt(brute_force.squared_distance(pool.X[record], origin))
+            distances[filled] = np.sqrt(brute_force.squared_distance(pool.X[record], center))
             filled += 1
+    return members, distances
+
+
+def make_farthest_list(pool: TreePool) -> FarthestList:
+    """Return the list of the unassigned records farthest from their centroid."""
+    origin = kd_tree.centroid(pool)
+    members, distances = _distances_of_unassigned(pool, origin)
+    left = len(members)
     most = max(_FEWEST, int(left**_EXPONENT))
     beyond = -1.0
     if most < left:
-        beyond = np.partition(distances, left - most)[left - most]
+        beyond = float(np.partition(distances, left - most)[left - most])
         # Those just as far are left out, as there may be any number of them.
-        listed = distances > beyond
-        members, distances = members[listed], distances[listed]
-    order = np.argsort(-distances, kind="mergesort")
+        members, distances = members[distances > beyond], distances[distances > beyond]
+    order = np.argsort(-distances, kind="stable")
     return FarthestList(members[order], distances[order], beyond, origin, np.zeros(2, dtype=np.int64))
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def is_used_up(pool: TreePool, listed: FarthestList) -> bool:
     """Return whether the list has failed, and a new one is worth the pass over all records that it takes."""
     return listed.counts[_FAILED] > 0 and listed.counts[_LEAVES] * LEAF >= number_left(pool)
 
 
-@njit(cache=True, nogil=True)
 def without_assigned(pool: TreePool, listed: FarthestList) -> FarthestList:
     """Return the list without the records that have been assigned since."""
     left = pool.tree.slots[listed.records] >= 0
-    return FarthestList(listed.records[left], listed.distances[left], listed.beyond, listed.origin, listed.counts)
+    return listed._replace(records=listed.records[left], distances=listed.distances[left])
 
 
-@njit(cache=True, nogil=True)
 def farthest_of_list(pool: TreePool, listed: FarthestList, count: int) -> IntArray:
     """Return the ``count`` records (or all) of the list, none assigned, that are farthest from the centroid now."""
     center = kd_tree.centroid(pool)
     stop = len(listed.records)
     if stop > count:
         # Each distance may have grown or shrunk by as much as the centroid has moved.
-        moved = np.sqrt(brute_force.squared_distance(center, listed.origin))
+        moved = np.linalg.norm(center - listed.origin)
         stop = np.searchsorted(-listed.distances, 2.0 * moved - listed.distances[count - 1], side="right")
-    distances = np.empty(stop)
-    for i in range(stop):
-        distances[i] = brute_force.squared_distance(pool.X[listed.records[i]], center)
-    return listed.records[np.argsort(-distances, kind="mergesort")[:count]]
+    distances = np.linalg.norm(pool.X[listed.records[:stop]] - center, axis=1)
+    return listed.records[np.argsort(-distances, kind="stable")[:count]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def farthest_from_mean(pool: TreePool, listed: FarthestList, query: NeighborQuery) -> int:
     """Return the unassigned record farthest from their centroid, ties by index; -1 if the list is used up."""
     center = kd_tree.centroid(pool)
@@ -372,7 +354,7 @@ def farthest_from_mean(pool: TreePool, listed: FarthestList, query: NeighborQuer
     return query.found[0]
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _farthest_if_listed(pool: TreePool, listed: FarthestList, center: FloatArray) -> int:
     """Return the record farthest from ``center``, the centroid; -1 if it need not be one of the list."""
     moved = np.sqrt(brute_force.squared_distance(center, listed.origin))

@@ -28,8 +28,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.local_search.state import (
     EXAMINED,
     LEAST_GAIN,
@@ -52,9 +52,8 @@ from microagg.kernels.local_search.state import (
     touched_groups,
     undo,
 )
-from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
-from microagg.kernels.paths import along_line, order_of, split_path
-from microagg.kernels.running import borrows
+from microagg.kernels.neighbors.brute_force import order_of, squared_distance_of_rows
+from microagg.kernels.paths import along_line, split_path
 from microagg.validation import FloatArray, IntArray
 
 #: Where there is room for at most this many groups, all of them are tried for each record.
@@ -75,7 +74,7 @@ class Nearest(NamedTuple):
     distances: FloatArray  # shape (width,): the record's squared distances to their centroids
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def room_for_nearest(width: int) -> Nearest:
     """Return room for ``width`` groups."""
     return Nearest(np.empty(width, dtype=np.int64), np.empty(width))
@@ -254,7 +253,7 @@ _MOST_BUDGET = 10_000_000
 _FEW_CHANGES = 1e-3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut_along_line(state: State, records: IntArray, k: int) -> None:
     """Put the ``records`` of whole groups in the order of a line through them, and cut it optimally into groups."""
     ordered = records[order_of(records)]
@@ -262,7 +261,7 @@ def _cut_along_line(state: State, records: IntArray, k: int) -> None:
     regroup(state, ordered, split_path(rows, along_line(rows), k))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _renew(state: State, group: int, k: int) -> None:
     """Refresh a group whose records have changed, cut it if it is too large, and let its records be examined again."""
     push_group(state, group)
@@ -293,7 +292,7 @@ def _examine(state: State, x: int, k: int, of_x: Nearest, of_partner: Nearest) -
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle(state: State, k: int, most: int) -> int:
     """Examine up to ``most`` records of the queue, until it is empty; return how many moves were made."""
     of_x, of_partner = room_for_nearest(WIDTH), room_for_nearest(WIDTH)
@@ -305,7 +304,7 @@ def settle(state: State, k: int, most: int) -> int:
     return moves
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def repair(state: State, k: int, most: int) -> bool:
     """Examine the records of all groups that the transaction has touched; return whether ``most`` were enough."""
     push_touched(state)
@@ -317,7 +316,7 @@ def repair(state: State, k: int, most: int) -> bool:
     return not is_waiting(state)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _keep_if_better(state: State, k: int, most: int) -> bool:
     """Keep what the transaction has changed if the SSE falls, now or once it is repaired; tell whether it does."""
     gain, least = gain_of(state)
@@ -333,7 +332,7 @@ def _keep_if_better(state: State, k: int, most: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut_anew(state: State, group: int, k: int, most: int) -> bool:
     """Cut a group together with one near to it anew, if that lowers the SSE of some pair; tell whether it does."""
     nearest = room_for_nearest(_CUT_WIDTH)
@@ -347,7 +346,7 @@ def _cut_anew(state: State, group: int, k: int, most: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _dissolve(state: State, group: int, k: int, most: int) -> bool:
     """Let each record of a group join the group that grows least, if that lowers the SSE; tell whether it does."""
     begin(state)
@@ -373,7 +372,7 @@ def _dissolve(state: State, group: int, k: int, most: int) -> bool:
     return _keep_if_better(state, k, most)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def change_groups(state: State, k: int, first: int, most: int, budget: int) -> tuple[int, int]:
     """Cut anew or dissolve up to ``most`` groups from ``first`` on; return where it ended and how often it gained.
 
@@ -390,7 +389,7 @@ def change_groups(state: State, k: int, first: int, most: int, budget: int) -> t
     return last, gained
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut_large(state: State, k: int) -> None:
     for group in range(len(state.sizes)):
         if state.sizes[group] >= 2 * k:
@@ -402,6 +401,24 @@ def _cut_large(state: State, k: int) -> None:
 def _push_all(state: State) -> None:
     for record in range(len(state.labels)):
         push(state, record)
+
+
+# What :func:`work_on` does.
+_CUTTING, _MOVING, _CHANGING = range(3)
+
+
+@kernel
+def work_on(state: State, k: int, task: int, first: int, most: int, budget: int) -> tuple[int, int]:
+    """Cut large groups, or do as :func:`settle` or :func:`change_groups`; return where it ended and what it gained.
+
+    One function for Python to call: each of the three would be compiled with all that they have in common.
+    """
+    if task == _CUTTING:
+        _cut_large(state, k)
+        return first, 0
+    if task == _MOVING:
+        return first, settle(state, k, most)
+    return change_groups(state, k, first, most, budget)
 
 
 class Pace:
@@ -430,7 +447,7 @@ def _settle_all(state: State, k: int) -> Iterator[None]:
         _push_all(state)
         while is_waiting(state):
             begin(state)
-            moves += settle(state, k, pace.work)
+            moves += work_on(state, k, _MOVING, 0, pace.work, 0)[1]
             pace.adapt()
             yield
 
@@ -449,7 +466,7 @@ def descend(state: State, k: int, budget: int) -> Iterator[tuple[str, float | No
     Yield every few tenths of a second, where the state is that of a partition, what is being done and which share of it
     is done, where that is known. ``budget`` is that of :func:`change_groups`.
     """
-    _cut_large(state, k)
+    work_on(state, k, _CUTTING, 0, 0, 0)
     enough, gained = int(_FEW_CHANGES * len(state.sizes)), len(state.sizes)
     while gained > enough:
         for _ in _settle_all(state, k):
@@ -457,7 +474,7 @@ def descend(state: State, k: int, budget: int) -> Iterator[tuple[str, float | No
         pace = Pace(16)
         first = gained = 0
         while first < len(state.sizes):
-            first, more = change_groups(state, k, first, pace.work, budget)
+            first, more = work_on(state, k, _CHANGING, first, pace.work, budget)
             gained += more
             pace.adapt()
             yield "cutting and dissolving groups", first / len(state.sizes)

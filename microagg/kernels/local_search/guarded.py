@@ -20,15 +20,14 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from microagg.columns.records import Records
 from microagg.kernels import mixed
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.grouping.merging import merge_cheapest, merge_costs, merge_worst
 from microagg.kernels.local_search.state import centered
 from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
-from microagg.kernels.running import borrows
 from microagg.partition import Partition, canonical_labels
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
@@ -85,7 +84,7 @@ def make_rules(rules: Sequence[tuple[int, float, IntArray, FloatArray]]) -> Rule
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def figure(rules: Rules, rule: int, codes: IntArray) -> float:
     """Return how diverse a group with these ``codes``, ascending, shape (size,), is by a rule, or how far from all."""
     kind, number, size = rules.kinds[rule], rules.numbers[rule], len(codes)
@@ -120,7 +119,7 @@ def figure(rules: Rules, rule: int, codes: IntArray) -> float:
     return total / max(number - 1, 1) if kind == ORDERED else total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lack_of(rules: Rules, rule: int, codes: IntArray) -> float:
     """Return what a group with these ``codes``, ascending, lacks of a rule; 0 if it keeps it."""
     bound, held = rules.bounds[rule], figure(rules, rule, codes)
@@ -128,7 +127,7 @@ def _lack_of(rules: Rules, rule: int, codes: IntArray) -> float:
     return lacking if lacking > ROUNDING else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _codes_of(rules: Rules, members: IntArray) -> IntArray:
     """Return the codes of these records by each rule, ascending, shape (r, size)."""
     codes = np.empty((len(rules.kinds), len(members)), dtype=np.int64)
@@ -137,7 +136,7 @@ def _codes_of(rules: Rules, members: IntArray) -> IntArray:
     return codes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lack(rules: Rules, members: IntArray) -> float:
     """Return what a group of these records lacks of all rules together; 0 if it keeps them."""
     total, codes = 0.0, _codes_of(rules, members)
@@ -176,7 +175,7 @@ class _State(NamedTuple):
     waiting: NDArray[np.bool_]  # shape (n,): the records to be examined
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _members(groups: mixed.Groups, group: int, left: int, joined: int) -> IntArray:
     """Return the records of a group without the record ``left`` and with ``joined``, each -1 for none."""
     members = np.empty(groups.sizes[group] - (left >= 0) + (joined >= 0), dtype=np.int64)
@@ -191,7 +190,7 @@ def _members(groups: mixed.Groups, group: int, left: int, joined: int) -> IntArr
     return members
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _refresh(state: _State, group: int) -> None:
     """Compute what a group loses and lacks anew, and let its records be examined again."""
     groups, center = state.groups, state.centers[group]
@@ -214,7 +213,7 @@ def _refresh(state: _State, group: int) -> None:
         state.waiting[x] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _refresh_all(state: _State) -> None:
     for group in range(len(state.losses)):
         _refresh(state, group)
@@ -235,7 +234,7 @@ def _most_lacks(rules: Rules, x: int, y: int) -> float:
     return most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _replaced(codes: IntArray, left: int, joined: int) -> IntArray:
     """Return ``codes``, ascending, with the code ``joined`` in the place of one that is ``left``."""
     changed = codes.copy()
@@ -259,7 +258,7 @@ def _known_lack(rules: Rules, lacks_by_code: FloatArray, y: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lack_after(rules: Rules, codes: IntArray, lacks_by_code: FloatArray, x: int, y: int, leaves: bool) -> float:
     """Lack of a group with these ``codes``, shape (r, size), after the exchange of ``x`` and ``y``.
 
@@ -274,15 +273,14 @@ def _lack_after(rules: Rules, codes: IntArray, lacks_by_code: FloatArray, x: int
     return _known_lack(rules, lacks_by_code, y)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _examine(state: _State, x: int, k: int, price: float, width: int) -> bool:
     """Make the best change of record ``x``; return whether there was one."""
     groups, rests, rules, losses, lacks = state.groups, state.rests, state.rules, state.losses, state.lacks
-    points, group_of_x, g, d = groups.points, groups.labels[x], len(groups.sizes), groups.points.shape[1]
+    points, group_of_x, g = groups.points, groups.labels[x], len(groups.sizes)
     size = groups.sizes[group_of_x]
     if size < 2:
         return False
-    low, high = np.empty(d), np.empty(d)
     to_group_of_x = 0.0
     if state.squares:
         to_group_of_x = squared_distance_of_rows(points, x, state.centers, group_of_x)
@@ -298,10 +296,7 @@ def _examine(state: _State, x: int, k: int, price: float, width: int) -> bool:
         if state.squares:
             grows = other / (other + 1) * squared_distance_of_rows(points, x, state.centers, group)
         else:
-            low[:] = groups.low[group]
-            high[:] = groups.high[group]
-            mixed._widen(groups, low, high, x)
-            grows = (other + 1) * mixed.extent(groups, low, high) - losses[group]
+            grows = (other + 1) * mixed.extent_with(groups, groups.low[group], groups.high[group], x) - losses[group]
         i = len(near)
         while i > 0 and grows < growth[i - 1]:
             i -= 1
@@ -343,16 +338,11 @@ def _examine(state: _State, x: int, k: int, price: float, width: int) -> bool:
                 gain = losses[group_of_x] + losses[group] - size * rests.extents[x]
                 if gain - other * rests.extents[joined] + could <= least:
                     continue
-                low[:] = rests.low[x]
-                high[:] = rests.high[x]
-                mixed._widen(groups, low, high, joined)
-                gain = losses[group_of_x] + losses[group] - size * mixed.extent(groups, low, high)
+                gain = losses[group_of_x] + losses[group]
+                gain -= size * mixed.extent_with(groups, rests.low[x], rests.high[x], joined)
                 if gain - other * rests.extents[joined] + could <= least:
                     continue
-                low[:] = rests.low[joined]
-                high[:] = rests.high[joined]
-                mixed._widen(groups, low, high, x)
-                gain -= other * mixed.extent(groups, low, high)
+                gain -= other * mixed.extent_with(groups, rests.low[joined], rests.high[joined], x)
             if gain + could <= least:
                 continue
             if most > 0.0:
@@ -385,7 +375,7 @@ def _examine(state: _State, x: int, k: int, price: float, width: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _examine_some(state: _State, start: int, stop: int, k: int, price: float, width: int) -> tuple[int, int]:
     """Examine those records from ``start`` to ``stop`` - 1 that wait; return how many, and how many were changed."""
     examined, changes = 0, 0

@@ -28,9 +28,9 @@ from itertools import accumulate, pairwise, repeat
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.local_search.descent import CHECKPOINT_SECONDS, Pace, budget_for, descend, has_few_groups, repair
 from microagg.kernels.local_search.state import (
     State,
@@ -43,9 +43,9 @@ from microagg.kernels.local_search.state import (
     regroup,
     undo,
 )
-from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
+from microagg.kernels.neighbors.brute_force import order_of, squared_distance_of_rows
 from microagg.kernels.neighbors.knn_graph import find_neighbors
-from microagg.kernels.paths import order_of, split_path
+from microagg.kernels.paths import split_path
 from microagg.kernels.running import THREADS
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
@@ -61,7 +61,7 @@ _MOST_EXAMINED = 5_000
 Seed = NDArray[np.uint64]
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _draw(seed: Seed) -> int:
     """Return the next random number of 53 bits."""
     seed[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -71,13 +71,13 @@ def _draw(seed: Seed) -> int:
     return np.int64((z ^ (z >> np.uint64(31))) >> np.uint64(11))
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def draw_below(seed: Seed, most: int) -> int:
     """Return a random whole number from 0 to ``most`` - 1."""
     return _draw(seed) % most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _groups_around(state: State, record: int, most: int, seed: Seed) -> IntArray:
     """Return up to ``most`` groups: that of a record, and those of random ones of the records nearest to it."""
     groups = np.empty(most, dtype=np.int64)
@@ -104,7 +104,7 @@ def _groups_around(state: State, record: int, most: int, seed: Seed) -> IntArray
     return groups[:count]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _records_of(state: State, groups: IntArray) -> IntArray:
     """Return the records of some groups, ascending."""
     count = 0
@@ -119,7 +119,7 @@ def _records_of(state: State, groups: IntArray) -> IntArray:
     return records[order_of(records)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _nearest_next(rows: FloatArray, start: int) -> IntArray:
     """Return the records of ``rows`` as a path from ``start``, each time to the nearest one not yet on it."""
     m = len(rows)
@@ -135,7 +135,7 @@ def _nearest_next(rows: FloatArray, start: int) -> IntArray:
     return order
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(rows: FloatArray, k: int, number: int, seed: Seed) -> IntArray:
     """Return labels of ``number`` groups of ``rows``, each of k records around a random one, and the others added."""
     m, d = rows.shape
@@ -168,7 +168,7 @@ def _grown(rows: FloatArray, k: int, number: int, seed: Seed) -> IntArray:
     return labels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ruin_and_recreate(state: State, k: int, seed: Seed) -> None:
     """Give the records of a few neighboring groups new groups at random."""
     record = draw_below(seed, len(state.labels))
@@ -196,13 +196,13 @@ class Annealing(NamedTuple):
     seed: Seed  # shape (1,): the generator of random numbers
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_annealing(X: FloatArray, labels: IntArray, k: int, neighbors: IntArray, seed: Seed) -> Annealing:
     """Return what :func:`anneal` begins with; arguments as for :func:`~.state.make_state`."""
     return Annealing(make_state(X, labels, k, neighbors), labels.copy(), np.zeros(2), seed)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def anneal(annealing: Annealing, k: int, first: int, last: int, total: int, temperature: float) -> None:
     """Do the iterations from ``first`` to ``last`` - 1 of a round of ``total``.
 

@@ -21,13 +21,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from microagg.columns.records import Records
 from microagg.kernels import mixed
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.local_search.descent import CHECKPOINT_SECONDS
 from microagg.kernels.local_search.iterated import Seed, divide, draw_below, records_of
 from microagg.kernels.mixed import Groups
+from microagg.kernels.neighbors.brute_force import sort_few
 from microagg.kernels.running import THREADS
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
@@ -65,17 +66,13 @@ class MixedAnnealing(NamedTuple):
     seed: Seed  # shape (1,): the generator of random numbers
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _groups_around(annealing: MixedAnnealing, record: int, most: int) -> IntArray:
     """Return up to ``most`` groups: that of a record, and of the others some of those that it would widen least."""
     groups, number, seed = annealing.groups, annealing.number[0], annealing.seed
-    d = groups.points.shape[1]
-    low, high, widened = np.empty(d), np.empty(d), np.empty(number)
+    widened = np.empty(number)
     for group in range(number):
-        low[:] = groups.low[group]
-        high[:] = groups.high[group]
-        mixed._widen(groups, low, high, record)
-        widened[group] = mixed.extent(groups, low, high)
+        widened[group] = mixed.extent_with(groups, groups.low[group], groups.high[group], record)
     chosen = np.empty(most, dtype=np.int64)
     chosen[0] = groups.labels[record]
     widened[chosen[0]] = np.inf
@@ -91,12 +88,11 @@ def _groups_around(annealing: MixedAnnealing, record: int, most: int) -> IntArra
     return chosen[:count]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(part: Groups, k: int, seed: Seed) -> None:
     """Give all records of ``part`` new groups, as many as it has room for, each of which has k records at least."""
     m, number = len(part.labels), len(part.sizes)
-    d = part.points.shape[1]
-    low, high, extents = np.empty(d), np.empty(d), np.empty(m)
+    extents = np.empty(m)
     part.labels[:] = -1
     previous = -1
     for group in range(number):
@@ -104,10 +100,7 @@ def _grown(part: Groups, k: int, seed: Seed) -> None:
         if previous >= 0 and draw_below(seed, 2) == 0:
             for x in range(m):
                 if part.labels[x] < 0:
-                    low[:] = part.points[previous]
-                    high[:] = part.points[previous]
-                    mixed._widen(part, low, high, x)
-                    extent = mixed.extent(part, low, high)
+                    extent = mixed.extent_with(part, part.points[previous], part.points[previous], x)
                     if extent > farthest:
                         start, farthest = x, extent
         else:
@@ -120,8 +113,8 @@ def _grown(part: Groups, k: int, seed: Seed) -> None:
                     place -= 1
         previous = start
         part.labels[start] = group
-        part.low[group] = part.points[start]
-        part.high[group] = part.points[start]
+        mixed.copy_to(part.low[group], part.points[start])
+        mixed.copy_to(part.high[group], part.points[start])
         # What the group spans with each record only rises while it grows: what was computed earlier is a lower bound.
         for x in range(m):
             extents[x] = -1.0 if part.labels[x] < 0 else np.inf
@@ -129,10 +122,7 @@ def _grown(part: Groups, k: int, seed: Seed) -> None:
             best, least = -1, np.inf
             for x in range(m):
                 if extents[x] < least:
-                    low[:] = part.low[group]
-                    high[:] = part.high[group]
-                    mixed._widen(part, low, high, x)
-                    extents[x] = mixed.extent(part, low, high)
+                    extents[x] = mixed.extent_with(part, part.low[group], part.high[group], x)
                     if extents[x] < least:
                         best, least = x, extents[x]
             part.labels[best] = group
@@ -144,10 +134,7 @@ def _grown(part: Groups, k: int, seed: Seed) -> None:
         if part.labels[x] < 0:
             best, least = -1, np.inf
             for group in range(number):
-                low[:] = part.low[group]
-                high[:] = part.high[group]
-                mixed._widen(part, low, high, x)
-                extent = mixed.extent(part, low, high)
+                extent = mixed.extent_with(part, part.low[group], part.high[group], x)
                 growth = (part.sizes[group] + 1) * extent - part.sizes[group] * part.extents[group]
                 if growth < least:
                     best, least = group, growth
@@ -159,13 +146,13 @@ def _grown(part: Groups, k: int, seed: Seed) -> None:
     mixed._fill(part)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _part_of(groups: Groups, records: IntArray, number: int) -> Groups:
     """Return some records by themselves, with room for ``number`` groups."""
     m, d = len(records), groups.points.shape[1]
     points = np.empty((m, d))
     for i in range(m):
-        points[i] = groups.points[records[i]]
+        mixed.copy_to(points[i], groups.points[records[i]])
     return Groups(
         points,
         groups.nominal,
@@ -182,7 +169,7 @@ def _part_of(groups: Groups, records: IntArray, number: int) -> Groups:
     )
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _remove(annealing: MixedAnnealing, group: int) -> None:
     """Remove a group without records: the last one gets its number."""
     groups = annealing.groups
@@ -196,11 +183,11 @@ def _remove(annealing: MixedAnnealing, group: int) -> None:
         x = groups.following[x]
     groups.first[group], groups.sizes[group] = groups.first[last], groups.sizes[last]
     groups.extents[group] = groups.extents[last]
-    groups.low[group] = groups.low[last]
-    groups.high[group] = groups.high[last]
+    mixed.copy_to(groups.low[group], groups.low[last])
+    mixed.copy_to(groups.high[group], groups.high[last])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_over(annealing: MixedAnnealing, chosen: IntArray, records: IntArray, part: Groups) -> None:
     """Put the groups of ``part``, formed by ``records``, in the place of the groups ``chosen``."""
     groups, number = annealing.groups, annealing.number
@@ -213,8 +200,8 @@ def _take_over(annealing: MixedAnnealing, chosen: IntArray, records: IntArray, p
             number[0] += 1
         place = places[i]
         groups.first[place], groups.sizes[place], groups.extents[place] = -1, part.sizes[i], part.extents[i]
-        groups.low[place] = part.low[i]
-        groups.high[place] = part.high[i]
+        mixed.copy_to(groups.low[place], part.low[i])
+        mixed.copy_to(groups.high[place], part.high[i])
     for i in range(len(records)):
         record, place = records[i], places[part.labels[i]]
         groups.labels[record] = place
@@ -222,11 +209,13 @@ def _take_over(annealing: MixedAnnealing, chosen: IntArray, records: IntArray, p
         groups.first[place] = record
     if len(places) < len(chosen):
         # The highest number first, so that the last group is never one that is to be removed as well.
-        for group in np.sort(chosen[len(places) :])[::-1]:
+        removed = chosen[len(places) :]
+        sort_few(removed)
+        for group in removed[::-1]:
             _remove(annealing, group)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _anneal(annealing: MixedAnnealing, k: int, first: int, last: int, total: int, temperature: float) -> None:
     """Do the iterations from ``first`` to ``last`` - 1 of ``total``; as in :func:`.iterated.anneal`."""
     groups, gains, seed = annealing.groups, annealing.gains, annealing.seed
@@ -263,7 +252,7 @@ def _anneal(annealing: MixedAnnealing, k: int, first: int, last: int, total: int
         gains[0] += gain
         if gains[0] > gains[1] + least:
             gains[1] = gains[0]
-            annealing.best[:] = groups.labels
+            mixed.copy_to(annealing.best, groups.labels)
 
 
 class _Region:

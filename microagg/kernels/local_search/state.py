@@ -15,11 +15,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
-from microagg.kernels.running import borrows
 from microagg.validation import FloatArray, IntArray
 
 #: A change must lower the SSE of the groups that it touches by more than this share of it, or rounding could pass for
@@ -83,7 +82,7 @@ def centered(X: FloatArray) -> FloatArray:
     return np.ascontiguousarray(deviations - deviations.mean(axis=0))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_state(X: FloatArray, labels: IntArray, k: int, neighbors: IntArray) -> State:
     """Return the state of a partition of ``X``, shape (n, d), about its mean, into groups of at least ``k``."""
     n, d = X.shape
@@ -147,7 +146,7 @@ def _unlink(state: State, record: int) -> None:
     state.sizes[group] -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def members_of(state: State, group: int) -> IntArray:
     """Return the records of a group."""
     members = np.empty(state.sizes[group], dtype=np.int64)
@@ -272,7 +271,7 @@ def _touch(state: State, group: int) -> None:
     state.counters[_TOUCHED] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def touched_groups(state: State) -> IntArray:
     """Return the groups that the transaction has touched, in the order in which it did; a view."""
     return state.touched[: state.counters[_TOUCHED]]
@@ -330,7 +329,7 @@ def push_touched(state: State) -> None:
 # ---- Dividing groups anew --------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _groups_of(state: State, records: IntArray) -> IntArray:
     """Return the groups of ``records``, in order of first appearance."""
     mark, marks = new_mark(state), state.marks[0]
@@ -345,7 +344,7 @@ def _groups_of(state: State, records: IntArray) -> IntArray:
     return groups[:count].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def regroup(state: State, records: IntArray, labels: IntArray) -> None:
     """Divide ``records``, all those of some groups, by ``labels``, 0, 1, …, each k times or more, and refresh."""
     old = _groups_of(state, records)

@@ -14,9 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from microagg.kernels.running import borrows
+from microagg.kernels.compiled import borrows, kernel
 from microagg.validation import FloatArray, IntArray
 
 # Positions of Pool.counts.
@@ -43,7 +42,7 @@ class Pool(NamedTuple):
     counts: IntArray  # shape (2,): see EXTENT and ALIVE
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def add_exactly(totals: FloatArray, j: int, value: float) -> None:
     """Add ``value`` to sum j, and what rounding loses to its error (Knuth's TwoSum, then renormalized)."""
     high = totals[0, j]
@@ -59,7 +58,7 @@ def make_pool(X: FloatArray) -> Pool:
     return pool_of(X, np.arange(len(X)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pool_of(X: FloatArray, records: IntArray) -> Pool:
     """Return a pool of some ``records``, ascending, of ``X``, shape (n, d)."""
     n, d = len(records), X.shape[1]
@@ -75,7 +74,7 @@ def pool_of(X: FloatArray, records: IntArray) -> Pool:
     return Pool(columns, records.copy(), positions, np.empty(n), totals, counts)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def tidy(pool: Pool) -> None:
     """Close the gaps if at least an eighth of the positions are blanked; positions change, ``distances`` are lost."""
     extent, alive = pool.counts[EXTENT], pool.counts[ALIVE]
@@ -95,7 +94,7 @@ def tidy(pool: Pool) -> None:
     pool.counts[EXTENT] = alive
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def remove(pool: Pool, position: int) -> None:
     """Take the record at ``position`` out of the pool."""
     for j in range(len(pool.columns)):
@@ -106,7 +105,7 @@ def remove(pool: Pool, position: int) -> None:
     pool.counts[ALIVE] -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def centroid(pool: Pool) -> FloatArray:
     """Return the centroid of the unassigned records, shape (d,): their sums, correctly rounded, over their number."""
     center = np.empty(len(pool.columns))
@@ -115,7 +114,7 @@ def centroid(pool: Pool) -> FloatArray:
     return center
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def point_at(pool: Pool, position: int) -> FloatArray:
     """Return the attributes of the record at ``position``, shape (d,)."""
     point = np.empty(len(pool.columns))
@@ -129,7 +128,7 @@ def passes_at_a_time(n: int, d: int) -> int:
     return max(1, TERMS_AT_A_TIME // (n * d))
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def squared_distance(one: FloatArray, other: FloatArray) -> float:
     """Return the squared distance of two points, shape (d,)."""
     distance = 0.0
@@ -149,7 +148,7 @@ def squared_distance_of_rows(X: FloatArray, i: int, Y: FloatArray, j: int) -> fl
     return distance
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def squared_distances(columns: FloatArray, start: int, stop: int, point: FloatArray, out: FloatArray) -> None:
     """Write the squared distances of ``columns[:, start:stop]`` (columns: shape (d, n)) to ``point`` into ``out``."""
     for low in range(start, stop, BLOCK):
@@ -164,19 +163,19 @@ def squared_distances(columns: FloatArray, start: int, stop: int, point: FloatAr
                 block[i] += difference * difference
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def measure_from(pool: Pool, point: FloatArray) -> None:
     """Set ``pool.distances`` to the squared distances from ``point``, shape (d,)."""
     squared_distances(pool.columns, 0, pool.counts[EXTENT], point, pool.distances)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def farthest(pool: Pool, excluded: int = -1) -> int:
     """Return the position of the largest of ``pool.distances`` except at ``excluded``; -1 if there is no other."""
     return position_of_largest(pool.distances, pool.counts[EXTENT], excluded)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def position_of_largest(values: FloatArray, stop: int, excluded: int) -> int:
     """Return the first position of the largest of ``values[:stop]``, none negative, but ``excluded`` and NaN; or -1."""
     best = -1
@@ -195,7 +194,7 @@ def farthest_from_mean_first(pool: Pool) -> IntArray:
     return np.argsort(-pool.distances, kind="stable")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest(values: FloatArray, stop: int, count: int) -> IntArray:
     """Positions of the ``count`` smallest of ``values[:stop]``, or all, by (value, position); NaN is skipped."""
     nearest_positions = np.empty(count, dtype=np.int64)
@@ -219,7 +218,40 @@ def nearest(values: FloatArray, stop: int, count: int) -> IntArray:
     return nearest_positions[:filled]
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def order_of(values: FloatArray) -> IntArray:
+    """Return the positions by ascending ``values``, ties by position: by Shell's sort, which compiles soon."""
+    order = np.arange(len(values))
+    gap = 1
+    while gap < len(order):
+        gap = 3 * gap + 1
+    while gap > 1:
+        gap //= 3
+        for i in range(gap, len(order)):
+            moved = order[i]
+            place = i
+            while place >= gap:
+                other = order[place - gap]
+                if values[other] < values[moved] or (values[other] == values[moved] and other < moved):
+                    break
+                order[place] = other
+                place -= gap
+            order[place] = moved
+    return order
+
+
+@borrows
+def sort_few(values: FloatArray | IntArray) -> None:
+    """Sort ``values`` in place, by insertion: for few of them; what numpy does takes a second to compile."""
+    for i in range(1, len(values)):
+        value, place = values[i], i
+        while place > 0 and values[place - 1] > value:
+            values[place] = values[place - 1]
+            place -= 1
+        values[place] = value
+
+
+@borrows
 def position_of_least(values: FloatArray, stop: int) -> int:
     """Return the first position of the smallest of ``values[:stop]``; NaN is skipped; -1 if there is no other value."""
     best = -1
@@ -232,14 +264,14 @@ def position_of_least(values: FloatArray, stop: int) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def members_around(pool: Pool, seed: int, k: int) -> IntArray:
     """Return the positions of ``seed`` and its k-1 nearest records, nearest first; sets ``pool.distances`` from it."""
     measure_from(pool, point_at(pool, seed))
     return nearest_to_seed(pool, seed, k)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest_to_seed(pool: Pool, seed: int, k: int) -> IntArray:
     """Like :func:`members_around`, but ``pool.distances`` must already be the distances from ``seed``."""
     seed_distance = pool.distances[seed]
@@ -258,7 +290,7 @@ def nearest_to_seed(pool: Pool, seed: int, k: int) -> IntArray:
 # O(n²d) for the first distances and O(nd) for each one measured again.
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _measure_again(X: FloatArray, pool: Pool, record: int, reach: FloatArray, partner: IntArray) -> None:
     """Set the farthest unassigned record from ``record``, and the squared distance to it."""
     measure_from(pool, X[record])
@@ -267,7 +299,7 @@ def _measure_again(X: FloatArray, pool: Pool, record: int, reach: FloatArray, pa
     reach[record] = pool.distances[position]
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def farthest_pair(X: FloatArray, pool: Pool, reach: FloatArray, partner: IntArray) -> tuple[int, int, int]:
     """Return the two unassigned records farthest apart, lower index first, and how many were measured again.
 
@@ -283,7 +315,7 @@ def farthest_pair(X: FloatArray, pool: Pool, reach: FloatArray, partner: IntArra
         measured += 1
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def measure_reach(X: FloatArray, pool: Pool, reach: FloatArray, partner: IntArray, start: int, stop: int) -> None:
     """Set ``reach`` and ``partner`` of the records start..stop-1."""
     for record in range(start, stop):
@@ -331,7 +363,7 @@ def records_per_step(X: FloatArray, k: int) -> int:
     return max(1, STEPS_AT_A_TIME // (X.size + ranking))
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def is_outdated(hoods: Neighborhoods, pool: Pool, record: int, k: int) -> bool:
     """Tell whether ``record`` is unassigned, the first of its kind, and its k-neighborhood has changed or is new."""
     twin = hoods.twins[record]
@@ -345,7 +377,7 @@ def is_outdated(hoods: Neighborhoods, pool: Pool, record: int, k: int) -> bool:
     return slot < k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def neighborhood(X: FloatArray, hoods: Neighborhoods, pool: Pool, record: int, k: int) -> IntArray:
     """Update and return the k-neighborhood of an unassigned record; ``pool.distances`` may change."""
     row = hoods.lists[record]

@@ -20,10 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from microagg.kernels import running
-from microagg.kernels.neighbors.brute_force import make_pool, squared_distances
+from microagg.kernels.compiled import borrows, kernel
+from microagg.kernels.neighbors.brute_force import make_pool, sort_few, squared_distances
 from microagg.validation import FloatArray, IntArray
 
 #: Records in a leaf, at most.
@@ -95,7 +95,7 @@ def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1, leaf: i
     return tree
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def empty_boxes(nodes: int, d: int) -> FloatArray:
     """Return boxes as those of :class:`Tree`, of ``nodes`` nodes below which there is nothing."""
     boxes = np.empty((-(-nodes // FAN), 2, d, FAN))
@@ -104,7 +104,7 @@ def empty_boxes(nodes: int, d: int) -> FloatArray:
     return boxes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ends(n: int, leaves: int) -> IntArray:
     ends = np.empty((2 * leaves, 2), dtype=np.int64)
     ends[0] = 0
@@ -117,7 +117,7 @@ def _ends(n: int, leaves: int) -> IntArray:
     return ends
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _build_below(columns: FloatArray, tree: Tree, root: int) -> None:
     """Build the subtree of ``root``, whose slots hold its records in any order."""
     leaves = len(tree.ends) // 2
@@ -134,7 +134,7 @@ def _build_below(columns: FloatArray, tree: Tree, root: int) -> None:
             _fit_node(tree, node)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _divide(columns: FloatArray, tree: Tree, node: int) -> None:
     """Divide the records of ``node`` at the median of the attribute with the widest range."""
     start, stop = tree.ends[node]
@@ -154,7 +154,7 @@ def _divide(columns: FloatArray, tree: Tree, node: int) -> None:
     _select(order, start, stop - 1, (start + stop) >> 1, columns[attribute])
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _select(order: IntArray, first: int, last: int, nth: int, values: FloatArray) -> None:
     """Order ``order[first:last + 1]`` by (value, record) until what belongs at ``nth`` is there (Hoare's FIND)."""
     while last > first:
@@ -184,15 +184,15 @@ def _select(order: IntArray, first: int, last: int, nth: int, values: FloatArray
             return
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _comes_before(values: FloatArray, one: int, other: int) -> bool:
     return values[one] < values[other] or (values[one] == values[other] and one < other)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _fill_leaf(columns: FloatArray, tree: Tree, leaf: int) -> None:
     start, stop = tree.ends[leaf]
-    tree.records[start:stop].sort()
+    sort_few(tree.records[start:stop])
     for slot in range(start, stop):
         tree.slots[tree.records[slot]] = slot
     at = leaf - len(tree.coordinates)
@@ -203,7 +203,7 @@ def _fill_leaf(columns: FloatArray, tree: Tree, leaf: int) -> None:
     _fit_leaf(tree, leaf)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _fit_leaf(tree: Tree, leaf: int) -> bool:
     """Set the box, lowest index and reach of a leaf from its records; return whether any of them has changed."""
     start, count = tree.ends[leaf, 0], tree.left[leaf]
@@ -227,7 +227,7 @@ def _fit_leaf(tree: Tree, leaf: int) -> bool:
     return changed
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _fit_node(tree: Tree, node: int) -> bool:
     """Set all that an inner node knows from its children; return whether its box, lowest index or reach has changed."""
     one, other = 2 * node, 2 * node + 1
@@ -247,7 +247,7 @@ def _fit_node(tree: Tree, node: int) -> bool:
     return changed
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def leaf_of(tree: Tree, slot: int) -> int:
     """Return the leaf that holds ``slot``."""
     node = 1
@@ -258,7 +258,7 @@ def leaf_of(tree: Tree, slot: int) -> int:
     return node
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def remove(tree: Tree, record: int) -> None:
     """Take ``record`` out of the tree."""
     slot = tree.slots[record]
@@ -313,13 +313,13 @@ def pool_of_rest(pool: TreePool, left: IntArray) -> TreePool:
     return rest
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def number_left(pool: TreePool) -> int:
     """Return how many records are unassigned."""
     return pool.tree.left[1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def centroid(pool: TreePool) -> FloatArray:
     """Return the centroid of the unassigned records, shape (d,): their sums, correctly rounded, over their number."""
     return (pool.totals[0] + pool.totals[1]) / number_left(pool)
@@ -330,7 +330,7 @@ def farthest_from_mean_first(pool: TreePool) -> IntArray:
     return np.argsort(-pool.tree.norms, kind="stable")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_unassigned(pool: TreePool, order: IntArray, start: int, count: int) -> tuple[IntArray, int]:
     """Next ``count`` unassigned records of ``order`` from position ``start``, and the position after them."""
     unassigned = np.empty(count, dtype=np.int64)

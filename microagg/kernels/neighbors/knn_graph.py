@@ -6,31 +6,26 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
-from numba import njit
 
 from microagg.kernels import running
+from microagg.kernels.compiled import borrows, kernel, kernel_with
 from microagg.kernels.neighbors import lookahead
-from microagg.kernels.neighbors.brute_force import TERMS_AT_A_TIME, nearest, squared_distances
+from microagg.kernels.neighbors.brute_force import TERMS_AT_A_TIME, nearest, sort_few, squared_distances
 from microagg.kernels.neighbors.kd_tree import FAN, LEAF, LEVELS, Tree, TreePool
-from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query, roughly_nearest
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
 
-@njit(cache=True, nogil=True)
-def fill_row(pool: TreePool, neighbors: IntArray, record: int, share: float, query: NeighborQuery) -> None:
-    """Fill the row of ``record`` in ``neighbors``, shape (n, most), with near records; -1 where there are fewer."""
-    count = roughly_nearest(pool.tree, pool.X[record], neighbors.shape[1], record, share, query)
-    for i in range(neighbors.shape[1]):
-        neighbors[record, i] = query.found[i] if i < count else -1
-
-
-@njit(cache=True, nogil=True)
 def fill_rows(pool: TreePool, neighbors: IntArray, share: float, start: int, stop: int) -> None:
-    """Do as :func:`fill_row` for the records in the slots of the tree from ``start`` to ``stop``."""
-    query = make_query(neighbors.shape[1])
-    for record in pool.tree.records[start:stop]:
-        fill_row(pool, neighbors, record, share, query)
+    """Fill the rows of ``neighbors``, shape (n, most), of the records in the slots of the tree ``start`` to ``stop``.
+
+    They get near records, the nearest first, -1 where there are fewer; ``share`` says how near, see
+    :func:`.lookahead.list_records`.
+    """
+    records = pool.tree.records[start:stop]
+    lists = np.full((len(records), neighbors.shape[1]), -1)
+    lookahead.list_records(pool, records, lists, False, share)
+    neighbors[records] = lists
 
 
 # The records nearest to each record, found on all cores: by passes or in a k-d tree, and among many approximately.
@@ -51,7 +46,7 @@ _TERMS_AT_A_TIME = 20_000_000
 _RECORDS_AT_A_TIME = 4_000
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def neighbors_by_passes(columns: FloatArray, neighbors: IntArray, start: int, stop: int) -> None:
     """Fill the rows from ``start`` to ``stop`` of ``neighbors`` with the nearest records, nearest first."""
     n = columns.shape[1]
@@ -105,7 +100,7 @@ def leaf_size(n: int, d: int) -> int:
     return LEAF if d <= _FEW_ATTRIBUTES else max(LEAF, min(_LARGE_LEAF, TERMS_AT_A_TIME // (n * d)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sums_of_nearest(tree: Tree, most: int, start: int, stop: int) -> FloatArray:
     """Return how far the nearest records are from those of the leaves from ``start`` to ``stop``, counted from 0.
 
@@ -119,13 +114,13 @@ def sums_of_nearest(tree: Tree, most: int, start: int, stop: int) -> FloatArray:
         count = tree.ends[first + leaf, 1] - tree.ends[first + leaf, 0]
         _find_least(tree, first + leaf, least[:count], greatest[:count], gaps)
         for i in range(count):
-            least[i].sort()
+            sort_few(least[i])
             for j in range(most):
                 sums[leaf - start, j] += least[i, j]
     return sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_least(tree: Tree, leaf: int, least: FloatArray, greatest: FloatArray, gaps: FloatArray) -> None:
     """Write the least squared distances of each record of ``leaf`` into its row of ``least``, shape (count, most).
 
@@ -164,7 +159,7 @@ def _find_least(tree: Tree, leaf: int, least: FloatArray, greatest: FloatArray, 
         _visit(others, end - begin, leaf_points, node == leaf, near[:needed], distances, least, greatest)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _number_below(values: FloatArray, limits: FloatArray) -> int:
     """Return how many of ``values`` are less than their limits."""
     number = 0
@@ -173,7 +168,7 @@ def _number_below(values: FloatArray, limits: FloatArray) -> int:
     return number
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _measure_gaps(tree: Tree, node: int, points: FloatArray, gaps: FloatArray, count: int) -> float:
     """Write the squared distances of ``points``, shape (d, room), to a node's box; return the sum of ``count``."""
     gaps[:] = 0.0
@@ -186,7 +181,7 @@ def _measure_gaps(tree: Tree, node: int, points: FloatArray, gaps: FloatArray, c
     return _total(gaps[:count])
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@kernel_with(fastmath={"reassoc"})
 def _total(values: FloatArray) -> float:
     """Return the sum of ``values``, added in any order, which is faster."""
     total = 0.0
@@ -195,7 +190,7 @@ def _total(values: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _visit(
     others: FloatArray, count: int, points: FloatArray, same: bool, near: IntArray, distances: FloatArray,
     least: FloatArray, greatest: FloatArray,

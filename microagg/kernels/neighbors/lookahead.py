@@ -10,17 +10,16 @@ depend on which lists there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from microagg.kernels import running
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.neighbors.kd_tree import LEAF, Tree, TreePool, make_tree_pool
-from microagg.kernels.neighbors.tree_queries import NeighborQuery, farthest, make_query, nearest
+from microagg.kernels.neighbors.tree_queries import NeighborQuery, farthest, make_query, nearest, roughly_nearest
 from microagg.validation import FloatArray, IntArray
 
 #: How many more records than needed a list has.
@@ -28,9 +27,6 @@ SPARE = 3
 
 # Stands for no list, or for no further record in a list.
 _NONE = -1
-
-#: :func:`list_nearest` or :func:`list_farthest`.
-ListRecords = Callable[[TreePool, IntArray, IntArray], int]
 
 
 class NeighborCache(NamedTuple):
@@ -48,15 +44,17 @@ def empty_cache(n: int) -> NeighborCache:
 
 
 def fill_cache(
-    list_records: ListRecords, cache: NeighborCache, pool: TreePool, records: IntArray, width: int,
-    executor: ThreadPoolExecutor,
-) -> tuple[NeighborCache, int]:  # fmt: skip
-    """Return a cache of lists for ``records`` only, and how many leaves were visited; ``cache`` is used up."""
+    cache: NeighborCache, pool: TreePool, records: IntArray, width: int, executor: ThreadPoolExecutor, far: bool = False
+) -> tuple[NeighborCache, int]:
+    """Return a cache of lists of the records nearest to ``records``, or ``far`` ones; ``cache`` is used up.
+
+    Return also how many leaves of the tree were visited.
+    """
     ordered = records[np.argsort(pool.tree.slots[records])]
     lists = np.full((len(ordered), width), _NONE)
     visited = running.in_parts(
         executor,
-        lambda start, stop: list_records(pool, ordered[start:stop], lists[start:stop]),
+        lambda start, stop: list_records(pool, ordered[start:stop], lists[start:stop], far, np.inf),
         0,
         len(ordered),
         running.THREADS,
@@ -67,14 +65,14 @@ def fill_cache(
 
 
 def renew_cache(
-    list_records: ListRecords, cache: NeighborCache, pool: TreePool, records: IntArray, width: int, needed: int,
-    executor: ThreadPoolExecutor,
+    cache: NeighborCache, pool: TreePool, records: IntArray, width: int, needed: int, executor: ThreadPoolExecutor,
+    far: bool = False,
 ) -> tuple[NeighborCache, int]:  # fmt: skip
     """Like :func:`fill_cache`, but reuse lists in ``cache``, of the same width, with ``needed`` unassigned records."""
     serves = _serve(cache, pool.tree, records, needed)
     reused = records[serves]
     lists = cache.lists[cache.rows[reused]]
-    new, visited = fill_cache(list_records, cache, pool, records[~serves], width, executor)
+    new, visited = fill_cache(cache, pool, records[~serves], width, executor, far)
     if len(reused) == 0:
         return new, visited
     cache.rows[reused] = len(new.records) + np.arange(len(reused))
@@ -82,7 +80,7 @@ def renew_cache(
     return NeighborCache(cache.rows, records, lists), visited
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _serve(cache: NeighborCache, tree: Tree, records: IntArray, needed: int) -> NDArray[np.bool_]:
     """Whether the list of each record has ``needed`` unassigned records, or all of them if fewer are left."""
     neighbors = np.empty(needed, dtype=np.int64)
@@ -92,33 +90,26 @@ def _serve(cache: NeighborCache, tree: Tree, records: IntArray, needed: int) -> 
     return serves
 
 
-@njit(cache=True, nogil=True)
-def _list_records(pool: TreePool, records: IntArray, lists: IntArray, far: bool) -> int:
+@kernel
+def list_records(pool: TreePool, records: IntArray, lists: IntArray, far: bool, share: float) -> int:
+    """Fill each row of ``lists`` with the others nearest to one of ``records``, or farthest from it.
+
+    With a ``share`` of at most 1 they are roughly the nearest, see :func:`.tree_queries.roughly_nearest`; with an
+    infinite one exactly. Return how many leaves of the tree were visited.
+    """
     query = make_query(lists.shape[1])
     for i in range(len(records)):
         record = records[i]
         if far:
             count = farthest(pool.tree, pool.X[record], pool.tree.norms[record], lists.shape[1], record, query)
         else:
-            count = nearest(pool.tree, pool.X[record], lists.shape[1], record, query)
+            count = roughly_nearest(pool.tree, pool.X[record], lists.shape[1], record, share, query)
         for j in range(count):
             lists[i, j] = query.found[j]
     return query.visited[0]
 
 
-@njit(cache=True, nogil=True)
-def list_nearest(pool: TreePool, records: IntArray, lists: IntArray) -> int:
-    """Fill each row of ``lists`` with the others nearest to one of ``records``; return how many leaves were visited."""
-    return _list_records(pool, records, lists, False)
-
-
-@njit(cache=True, nogil=True)
-def list_farthest(pool: TreePool, records: IntArray, lists: IntArray) -> int:
-    """Do as :func:`list_nearest` with the records farthest from each."""
-    return _list_records(pool, records, lists, True)
-
-
-@njit(cache=True, nogil=True)
+@borrows
 def read_list(cache: NeighborCache, tree: Tree, record: int, most: int, excluded: int, neighbors: IntArray) -> int:
     """Write the first ``most`` unassigned records of the list of ``record``, without ``excluded``, to ``neighbors``.
 
@@ -138,7 +129,7 @@ def read_list(cache: NeighborCache, tree: Tree, record: int, most: int, excluded
     return count if count == most else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest_to(
     pool: TreePool, cache: NeighborCache, record: int, most: int, excluded: int, query: NeighborQuery
 ) -> int:
@@ -158,7 +149,7 @@ def nearest_to(
     return count
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def farthest_from(pool: TreePool, cache: NeighborCache, record: int, query: NeighborQuery) -> int:
     """Return the record farthest from ``record``, itself aside; -1 if there is no other."""
     count = read_list(cache, pool.tree, record, 1, -1, query.found)
@@ -192,6 +183,6 @@ def tree_if_faster(X: FloatArray, k: int, least: int) -> TreePool | None:
         return None
     pool = make_tree_pool(X)
     sample = np.linspace(0, n - 1, _ASKED).astype(np.int64)
-    leaves_visited = list_nearest(pool, sample, np.full((_ASKED, k - 1 + SPARE), -1)) / _ASKED
+    leaves_visited = list_records(pool, sample, np.full((_ASKED, k - 1 + SPARE), -1), False, np.inf) / _ASKED
     # Visiting a leaf takes about as long as a pass over LEAF records.
     return pool if n >= least + LEAF * leaves_visited else None

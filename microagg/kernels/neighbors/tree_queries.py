@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from microagg.kernels.compiled import borrows, kernel, kernel_with
 from microagg.kernels.neighbors.kd_tree import FAN, LEAF, LEVELS, NO_INDEX, Tree
 from microagg.validation import FloatArray, IntArray
 
@@ -39,7 +39,7 @@ class NeighborQuery(NamedTuple):
     visited: IntArray  # shape (1,): how many leaves all queries so far have visited
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_query(most: int) -> NeighborQuery:
     """Return the arrays for queries of up to ``most`` records."""
     return NeighborQuery(
@@ -53,7 +53,7 @@ def make_query(most: int) -> NeighborQuery:
     )
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def uppermost(leaves: int) -> int:
     """Return the first node, and number of nodes, of the level of a query's begin, some LEVELS above the ``leaves``."""
     first = leaves
@@ -62,7 +62,7 @@ def uppermost(leaves: int) -> int:
     return first
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def distances_to_boxes(boxes: FloatArray, at: int, point: FloatArray, out: FloatArray) -> None:
     """Write the squared distances from ``point``, shape (d,), to ``boxes[at]`` into ``out``, shape (FAN,)."""
     # The compiler makes vectors of a loop whose length it does not know, and many single steps of another.
@@ -76,7 +76,7 @@ def distances_to_boxes(boxes: FloatArray, at: int, point: FloatArray, out: Float
             out[i] += gap * gap
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def measure_leaf(tree: Tree, leaf: int, point: FloatArray, distances: FloatArray) -> None:
     """Write the squared distances from ``point``, shape (d,), to the records and empty places of a leaf."""
     columns = tree.coordinates[leaf - len(tree.coordinates)]
@@ -90,13 +90,13 @@ def measure_leaf(tree: Tree, leaf: int, point: FloatArray, distances: FloatArray
             distances[i] += difference * difference
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def is_better(value: float, record: int, worst: float, worst_record: int) -> bool:
     """Return whether (value, record) comes before (worst, worst_record)."""
     return value < worst or (value == worst and record < worst_record)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def insert(query: NeighborQuery, filled: int, most: int, value: float, record: int) -> int:
     """Put a record where it belongs among those found, smallest (value, record) first; return how many there are."""
     if filled < most:
@@ -111,7 +111,7 @@ def insert(query: NeighborQuery, filled: int, most: int, value: float, record: i
     return filled
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def put_on_stack(query: NeighborQuery, bottom: int, top: int, node: int, bound: float, lowest: IntArray) -> int:
     """Put a node between ``bottom`` and ``top`` of the stack, least (bound, ``lowest``) on top; return its height."""
     at = top
@@ -122,7 +122,7 @@ def put_on_stack(query: NeighborQuery, bottom: int, top: int, node: int, bound: 
     return top + 1
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def put_better(
     tree: Tree, first: int, count: int, worst: float, worst_record: int, top: int, query: NeighborQuery
 ) -> int:
@@ -140,7 +140,7 @@ def put_better(
     return top
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel_with(error_model="numpy")
 def largest_distance_bounds(tree: Tree, at: int, point: FloatArray, from_center: float, gaps: FloatArray) -> None:
     """Write upper bounds of the squared distances from ``point`` to the records below nodes, negated, to ``gaps[0]``.
 
@@ -184,24 +184,23 @@ def largest_distance_bounds(tree: Tree, at: int, point: FloatArray, from_center:
         corner[i] = -bound if reach >= 0.0 else np.inf
 
 
-@njit(cache=True, nogil=True)
-def _bound_nodes(tree: Tree, at: int, point: FloatArray, from_center: float | None, gaps: FloatArray) -> None:
+@borrows
+def _bound_nodes(tree: Tree, at: int, point: FloatArray, from_center: float, gaps: FloatArray) -> None:
     """Write the bounds of the nodes side by side at ``at`` into ``gaps[0]``; see :func:`_search`."""
-    if from_center is None:
+    if from_center < 0.0:
         distances_to_boxes(tree.boxes, at, point, gaps[0])
     else:
         largest_distance_bounds(tree, at, point, from_center, gaps)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _search(
-    tree: Tree, point: FloatArray, from_center: float | None, most: int, excluded: int, share: float | None,
+    tree: Tree, point: FloatArray, from_center: float, most: int, excluded: int, share: float,
     query: NeighborQuery,
 ) -> int:  # fmt: skip
-    """Find the ``most`` nearest records; with ``from_center`` the farthest, by negated distances.
+    """Find the ``most`` nearest records, or the farthest, by negated distances, unless ``from_center`` is negative.
 
-    With a ``share``, see :func:`roughly_nearest`, what is found is not exact. It is compiled once for each type of the
-    two: tests for None cost nothing.
+    With a ``share`` of at most 1, see :func:`roughly_nearest`, what is found is not exact.
     """
     if most <= 0:
         return 0
@@ -226,7 +225,7 @@ def _search(
         start = tree.ends[node, 0]
         for i in range(tree.left[node]):
             value = query.distances[i]
-            if from_center is not None:
+            if from_center >= 0.0:
                 value = -value
             if value > worst:
                 continue
@@ -236,37 +235,37 @@ def _search(
             filled = insert(query, filled, most, value, record)
             if filled == most:
                 worst, worst_record = query.values[most - 1], query.found[most - 1]
-        if share is None:
+        if share > 1.0:
             limit, limit_record = worst, worst_record
         elif filled == most:
             limit, limit_record = share * worst, np.int64(-1)
     return filled
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def nearest(tree: Tree, point: FloatArray, most: int, excluded: int, query: NeighborQuery) -> int:
     """Find the ``most`` records nearest to ``point``, shape (d,), except ``excluded``; return how many there are.
 
     They are in ``query.found``, nearest first, ties by record index, their squared distances in ``query.values``.
     """
-    return _search(tree, point, None, most, excluded, None, query)
+    return _search(tree, point, -1.0, most, excluded, np.inf, query)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def farthest(tree: Tree, point: FloatArray, from_center: float, most: int, excluded: int, query: NeighborQuery) -> int:
     """Find the ``most`` records farthest from ``point``, shape (d,), except ``excluded``; return how many there are.
 
     They are in ``query.found``, farthest first, ties by record index, their negated squared distances in
     ``query.values``. ``from_center`` is the squared distance of ``point`` from the tree's center.
     """
-    return _search(tree, point, from_center, most, excluded, None, query)
+    return _search(tree, point, from_center, most, excluded, np.inf, query)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def roughly_nearest(tree: Tree, point: FloatArray, most: int, excluded: int, share: float, query: NeighborQuery) -> int:
     """Do as :func:`nearest` for records about as near as any, which takes a tenth of the time; ties go to any.
 
     Once ``most`` are found, a node is visited only if the squared distance to its box is less than ``share``, at most
     1, times that of the last of them.
     """
-    return _search(tree, point, None, most, excluded, share, query)
+    return _search(tree, point, -1.0, most, excluded, share, query)

@@ -15,8 +15,6 @@ from microagg.kernels.neighbors.lookahead import (
     empty_cache,
     farthest_from,
     fill_cache,
-    list_farthest,
-    list_nearest,
     nearest_to,
     read_list,
     renew_cache,
@@ -26,17 +24,17 @@ from tests.cases import for_each
 from tests.kernels.families import FAMILIES, first, found, generate, squared, tree_of
 
 
-def expected_lists(X, alive, records, width, sign):
+def expected_lists(X, alive, records, width, far):
     lists = []
     for record in records:
-        ranked = first(sign * squared(X, X[record]), alive[alive != record], width)
+        ranked = first((-1 if far else 1) * squared(X, X[record]), alive[alive != record], width)
         lists.append(ranked + [-1] * (width - len(ranked)))
     return lists
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize(("list_records", "sign"), [(list_nearest, 1), (list_farthest, -1)], ids=["near", "far"])
-def test_lists_looked_up_are_those_of_a_pass_over_all_records(monkeypatch, threads, list_records, sign):
+@pytest.mark.parametrize("far", [False, True], ids=["near", "far"])
+def test_lists_looked_up_are_those_of_a_pass_over_all_records(monkeypatch, threads, far):
     monkeypatch.setattr(kernel_threads, "THREADS", threads)
     for family in FAMILIES:
         X, rng = generate(family, 90, 2)
@@ -50,17 +48,17 @@ def test_lists_looked_up_are_those_of_a_pass_over_all_records(monkeypatch, threa
                     take(groups, pool, 0, record)
                 order = order[gone:]
                 records = order[:count]
-                cache, _ = fill_cache(list_records, cache, pool, records, width, executor)
+                cache, _ = fill_cache(cache, pool, records, width, executor, far)
                 assert cache.lists.shape == (count, width)
                 assert sorted(cache.records) == sorted(records)
                 assert np.array_equal(cache.records[cache.rows[records]], records)
                 assert (np.delete(cache.rows, records) == -1).all()
                 got = cache.lists[cache.rows[records]].tolist()
-                assert got == expected_lists(X, np.sort(order), records, width, sign)
+                assert got == expected_lists(X, np.sort(order), records, width, far)
 
 
-@pytest.mark.parametrize(("list_records", "sign"), [(list_nearest, 1), (list_farthest, -1)], ids=["near", "far"])
-def test_lists_that_still_serve_are_kept(list_records, sign):
+@pytest.mark.parametrize("far", [False, True], ids=["near", "far"])
+def test_lists_that_still_serve_are_kept(far):
     for family in FAMILIES:
         X, rng = generate(family, 90, 2)
         pool, groups = make_tree_pool(X), make_groups(90, 2, 1)
@@ -81,13 +79,13 @@ def test_lists_that_still_serve_are_kept(list_records, sign):
                 order = order[gone:]
                 records = rng.permutation(order)[:count]
                 before = cache.rows.copy(), cache.lists
-                cache, _ = renew_cache(list_records, cache, pool, records, 6, needed, executor)
+                cache, _ = renew_cache(cache, pool, records, 6, needed, executor, far)
                 assert sorted(cache.records) == sorted(records)
                 assert np.array_equal(cache.records[cache.rows[records]], records)
                 assert (np.delete(cache.rows, records) == -1).all()
                 for record in records:
                     lasting = [r for r in cache.lists[cache.rows[record]] if r >= 0 and groups.labels[r] < 0]
-                    expected = expected_lists(X, np.sort(order), [record], needed, sign)[0]
+                    expected = expected_lists(X, np.sort(order), [record], needed, far)[0]
                     assert lasting[:needed] == [r for r in expected if r >= 0]
                     if before[0][record] >= 0:
                         was = before[1][before[0][record]]
@@ -150,8 +148,8 @@ def test_answers_are_the_same_whether_or_not_they_were_looked_up(family, width):
         for at in range(n):
             alive = np.sort(order[at:])
             if at % 20 == 5:
-                near, _ = fill_cache(list_nearest, near, pool, rng.permutation(alive)[:40], width, executor)
-                far, _ = fill_cache(list_farthest, far, pool, rng.permutation(alive)[:40], width, executor)
+                near, _ = fill_cache(near, pool, rng.permutation(alive)[:40], width, executor)
+                far, _ = fill_cache(far, pool, rng.permutation(alive)[:40], width, executor, far=True)
             for record in rng.choice(alive, 3):
                 distances = squared(X, X[record])
                 for most, excluded in [(0, -1), (1, -1), (4, -1), (8, -1), (3, rng.choice(alive)), (1, order[0])]:
