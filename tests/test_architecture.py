@@ -25,7 +25,7 @@ ROOMS = [
 RANK = {name: rank for rank, name in enumerate(ROOMS)}
 
 # The same within the kernels.
-KERNELS = ["running", "neighbors", "mixed", "bounds", "grouping", "paths", "bases", "local_search"]
+KERNELS = ["compiled", "running", "neighbors", "mixed", "bounds", "grouping", "paths", "bases", "local_search"]
 KERNEL_RANK = {name: rank for rank, name in enumerate(KERNELS)}
 
 # What stands in the room of the algorithms and is none.
