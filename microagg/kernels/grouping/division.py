@@ -75,7 +75,7 @@ def _sse_around(X: FloatArray, groups: LinkedGroups, group: int, center: FloatAr
     return sse
 
 
-@borrows
+@kernel
 def _measure(X: FloatArray, groups: LinkedGroups, group: int) -> None:
     """Bring the centroid and the SSE of ``group`` up to date."""
     center = groups.sums[group] / groups.sizes[group]
