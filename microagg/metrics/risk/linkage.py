@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.kernels import running
-from microagg.kernels.running import kernel
+from microagg.kernels.compiled import borrows
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray, check_pair, check_whole
 
@@ -53,7 +53,7 @@ class Mix(NamedTuple):
     levels: FloatArray  # shape (q, number of levels): weighted squared distances of categories
 
 
-@kernel
+@borrows
 def count_as_near_of_all(
     attributes: Attributes, mix: Mix, then: Mix, equal: float, noise: float, rows: IntArray, counts: IntArray
 ) -> None:
@@ -89,7 +89,7 @@ def count_as_near_of_all(
         counts[1, i] = next_count if is_next else 0
 
 
-@kernel
+@borrows
 def _near_limits(attributes: Attributes, mix: Mix, record: int, equal: float, noise: float) -> tuple[float, float]:
     """Squared distances from a record between which a row is as near as the match."""
     distance = _squared(attributes, mix, record, attributes.row_of[record], np.inf) ** 0.5
@@ -97,7 +97,7 @@ def _near_limits(attributes: Attributes, mix: Mix, record: int, equal: float, no
     return max(distance - slack, 0.0) ** 2, (distance + slack) ** 2
 
 
-@kernel
+@borrows
 def _squared(attributes: Attributes, mix: Mix, record: int, row: int, upper: float) -> float:
     """Squared distance of a record from a released row, or a part of it that is above ``upper``."""
     within, middle, levels = mix
