@@ -11,13 +11,13 @@ Source: an example, which loses much. Copy this file to ``microagg/algorithms/``
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator, Param
+from microagg.kernels.compiled import kernel
 from microagg.validation import FloatArray, IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distances_to_centroid(X: FloatArray) -> FloatArray:
     """Return the squared distance of each record of ``X``, shape (n, d), to the mean of all, shape (n,)."""
     n, d = X.shape

@@ -2,7 +2,7 @@
 
     python -m pages.shared.compiling [--processes 2]
 
-compiles all kernels, or loads them from disk; it takes a minute or two, once on a machine. A task is the key of an
+compiles all kernels, or loads them from disk; it takes about a minute, once on a machine. A task is the key of an
 algorithm, the same with the suffix ``MANY`` for many records, or a further one in :func:`tasks`. For the dashboard, one
 other process compiles the kernels of pages, from the first visit on: :func:`ahead`.
 """
