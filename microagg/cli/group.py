@@ -147,28 +147,3 @@ def cli(ctx: click.Context, plugin: tuple[str, ...]) -> None:
         os.environ[FILES] = os.pathsep.join(filter(None, (os.environ.get(FILES), str(Path(path).resolve()))))
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
-
-
-def _ignore_interrupt(error: sys.UnraisableHookArgs) -> None:
-    """Print nothing for a Ctrl-C that a Python callback cannot raise. It is recorded."""
-    if not issubclass(error.exc_type, KeyboardInterrupt):
-        sys.__unraisablehook__(error)
-
-
-def main() -> None:
-    """Run the command line with what the shell passes."""
-    sys.unraisablehook = _ignore_interrupt
-    with stoppable(last=True):
-        try:
-            try:
-                cli.main(prog_name="microagg")
-            except SystemExit as end:
-                code = end.code
-            finish()
-        except KeyboardInterrupt:
-            code = stopped_code()
-            # Python itself would end by the signal if it came during the compilation of an import.
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
-    sys.exit(code)

@@ -149,10 +149,10 @@ def working(title: str) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def stoppable(*, last: bool = False) -> Iterator[Callable[[], bool]]:
+def stoppable() -> Iterator[Callable[[], bool]]:
     """Let Ctrl-C and SIGTERM end the block, and yield a function that returns whether one was received.
 
-    Inner blocks share the outer one. After the ``last`` block of a process both signals are ignored.
+    Inner blocks share the outer one.
     """
     outer = _stop.get()
     if outer is not None:
@@ -172,7 +172,7 @@ def stoppable(*, last: bool = False) -> Iterator[Callable[[], bool]]:
     finally:
         _stop.reset(token)
         for number in handled:
-            signal.signal(number, signal.SIG_IGN if last else before[number])
+            signal.signal(number, before[number])
 
 
 def finish() -> None:

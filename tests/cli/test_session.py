@@ -142,26 +142,6 @@ def test_a_command_ends_before_it_writes_or_when_all_is_written(people, heard, m
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
 
 
-@pytest.mark.parametrize(
-    ("press", "ends"),
-    [
-        ("import atexit, os; atexit.register(os.kill, os.getpid(), signal.SIGINT)", (0, "")),
-        # Python cannot raise anything there, and says so of other errors.
-        (
-            "import weakref, click; owner = type('Owner', (), {})(); old = click.Context.invoke; "
-            "ref = weakref.ref(owner, lambda _: signal.raise_signal(signal.SIGINT)); "
-            "click.Context.invoke = lambda *a, **b: (globals().pop('owner', None), old(*a, **b))[1]",
-            (130, "Stopped.\n"),
-        ),
-    ],
-)
-def test_ctrl_c_while_python_ends_or_calls_back(press, ends):
-    hear = "signal.signal(signal.SIGINT, signal.default_int_handler)"
-    code = f"import signal; {press}; {hear}; from microagg.cli import main; main()"
-    done = python(code, "datasets")
-    assert (done.returncode, done.stderr) == ends
-
-
 def test_ctrl_c_ends_the_work_even_where_the_exception_is_lost(people, heard, monkeypatch):
     """As it is where C calls back, while compiled kernels are loaded."""
     prepare = release_plan.prepare
