@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import pickle
 
 import numpy as np
@@ -16,7 +15,6 @@ from microagg.columns import guess_columns, summary
 from microagg.errors import names_arguments
 from microagg.optimum import bounds
 from microagg.studies import experiment
-from microagg.validation import numeric_matrix
 from tests.cases import for_each
 
 RNG = np.random.default_rng(0)
@@ -50,12 +48,6 @@ def test_arrays_that_are_no_plain_numbers_are_refused_in_one_sentence(way, given
     assert "\n" not in str(caught.value)
 
 
-def test_a_mask_that_masks_nothing_is_no_matter():
-    whole = np.ma.masked_array(X, mask=np.zeros(X.shape, dtype=bool))
-    found = microagg.make("mdav", k=3).fit(whole).labels_
-    assert found.tolist() == microagg.make("mdav", k=3).fit(X).labels_.tolist()
-
-
 def test_sparse_columns_of_a_frame_are_those_numbers():
     frame = pd.DataFrame({"x": X[:, 0], "a": pd.arrays.SparseArray(np.where(X[:, 1] > 1, 2.0, 0.0))})
     dense = frame.astype(float)
@@ -77,16 +69,6 @@ def test_names_of_several_types(names):
     assert len(guess_columns(frame)) == 3
 
 
-@pytest.mark.parametrize(
-    "names", [["PC 1", "PC 2", "group"], ["index", "", "level_0"], ["lost", "attribute", "before"]]
-)
-def test_names_like_our_own_words_are_names_as_any_others(names):
-    plain = microagg.microaggregate(pd.DataFrame(X, columns=list("abc")), k=3, method="mdav").frame
-    named = microagg.microaggregate(pd.DataFrame(X, columns=names), k=3, method="mdav").frame
-    assert named.columns.tolist() == names
-    assert np.array_equal(named.to_numpy(), plain.to_numpy())
-
-
 def test_names_that_occur_twice_are_refused():
     frame = pd.DataFrame(X, columns=["a", "a", "b"])
     for way in (guess_columns, summary, lambda frame: microagg.microaggregate(frame, k=3)):
@@ -98,23 +80,6 @@ def test_integers_beyond_all_floats_are_named_by_their_column():
     frame = pd.DataFrame({"x": X[:, 0], "a": [10**400 + i for i in range(24)]})
     with pytest.raises(DataError, match=r"column 'a' is not numeric .*401 digits"):
         microagg.microaggregate(frame, k=3, method="mdav", quasi_identifiers=["x", "a"])
-
-
-def test_dates_of_any_year_are_grouped_and_released():
-    born = [datetime.date(1400 + 7 * i, 1, 2) for i in range(23)]
-    far = np.array(["12000-01-01"], dtype="M8[s]") + np.arange(23).astype("m8[D]")
-    frame = pd.DataFrame({"born": pd.array(np.array(born, dtype="M8[s]")), "far": far})
-    release = microagg.microaggregate(frame, k=23, method="mdav", quasi_identifiers=["born", "far"])
-    assert str(release.frame["born"].to_numpy()[0]).startswith("1477-01-")
-    assert str(release.frame["far"].to_numpy()[0]).startswith("12000-01-12")
-    assert "dates from 12000-01-01 to 12000-01-23" in str(guess_columns(frame)[1].reasons)
-
-
-def test_numbers_of_a_frame_are_a_copy_that_can_be_written_to():
-    frame = pd.DataFrame({"w": X[:, 0]})
-    matrix = numeric_matrix(frame, ["w"])
-    matrix[0] = 7.0
-    assert frame["w"].iloc[0] == X[0, 0]
 
 
 def test_columns_that_a_file_could_not_tell_apart_are_refused_before_any_work():

@@ -108,13 +108,6 @@ def test_without_a_method_it_is_the_least_loss_and_says_how_near_the_optimum(peo
     assert people.with_name("again.csv").read_bytes() == people.with_name("out.csv").read_bytes()
 
 
-def test_seconds_of_search_are_recorded_as_iterations(people):
-    call("run", "people.csv", "-k", 3, *ROLES, "--effort", "0.5", "--out", "out.csv", "--recipe", "r.json")
-    assert json.loads(people.with_name("r.json").read_text())["params"]["iterations"] > 0
-    call("replay", "r.json", "people.csv", "--out", "again.csv")
-    assert people.with_name("again.csv").read_bytes() == people.with_name("out.csv").read_bytes()
-
-
 def test_a_file_goes_out_as_it_came_in_and_is_verified_in_its_encoding(people):
     lines = [f"{20 + i};{1 + i},50;Übel {i % 3}" for i in range(40)]
     people.with_name("old.csv").write_bytes("\r\n".join(["Größe;cost;ill", *lines]).encode("cp1252"))

@@ -41,23 +41,6 @@ def test_values_are_the_means_of_their_groups(frame, method, scale):
     np.testing.assert_allclose(release.frame[QUASI], release.partition.centroids(raw)[release.partition.labels])
 
 
-def test_the_default_is_all_numbers_at_k_of_one(frame):
-    release = microaggregate(frame, k=1, method="mdav")
-    assert release.recipe["quasi_identifiers"] == ["age", "income", "height", "score"]
-    np.testing.assert_allclose(release.frame["income"], frame["income"])
-    assert release.report.loss.information_loss == 0.0
-    assert release.report.risk.realized_k == 1
-
-
-@pytest.mark.parametrize("dtype", ["Int64", "Float64", "Int16", "float32", "uint8"])
-def test_every_number_type_becomes_float64(dtype):
-    frame = pd.DataFrame({"a": pd.Series([1, 2, 3, 11, 12, 13], dtype=dtype)})
-    out = microaggregate(frame, k=3).frame["a"]
-    assert out.dtype == np.float64
-    assert out.tolist() == [2.0, 2.0, 2.0, 12.0, 12.0, 12.0]
-    assert frame["a"].dtype == dtype
-
-
 @pytest.mark.parametrize(
     "index",
     [

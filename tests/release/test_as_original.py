@@ -14,7 +14,6 @@ import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pyreadstat
 import pytest
 
 import microagg
@@ -208,88 +207,6 @@ def test_parquet_files_come_back_as_they_were(seed):
     assert [again.schema.field(name).type for name in ("age", "cost")] == [pa.int16(), pa.float32()]
     for name in kept:
         assert again[name].combine_chunks().equals(columns[name].take(pa.array(order)))
-
-
-LABELS = {"mood": {1.0: "good", 2.0: "fair", 9.0: "refused", 5.0: "never chosen"}}
-
-
-def answers(n, seed):
-    rng = np.random.default_rng(seed)
-    cells = {
-        "age": rng.integers(20, 60, n).astype(float),
-        "cost": rng.uniform(0, 100, n).round(2),
-        "id": [f"person {i}" for i in range(n)],
-        "mood": rng.choice([1.0, 2.0, 3.0, 9.0], n),
-        "code": rng.choice(["A", "B", "X"], n),
-        "day": rng.integers(10**6, 10**7, n) * 1000.0,
-        "gaps": np.where(rng.random(n) < 0.3, np.nan, rng.normal(size=n)),
-    }
-    return pd.DataFrame(cells)
-
-
-def used(labels, frame):
-    """Return the labels of codes that a record has: others may say what must not leave."""
-    of_column = {name: labels.get(name, {}).items() for name in frame}
-    pairs = {name: {code: text for code, text in of if code in set(frame[name])} for name, of in of_column.items()}
-    return {name: texts for name, texts in pairs.items() if texts}
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_files_of_spss_come_back_as_they_were(seed, tmp_path):
-    frame = answers(30, seed)
-    pyreadstat.write_sav(
-        frame,
-        str(tmp_path / "in.sav"),
-        column_labels={"mood": "How was it?", "age": "Age in years"},
-        variable_value_labels=LABELS,
-        missing_ranges={"mood": [9.0], "code": ["X"]},
-        variable_measure={"mood": "nominal", "cost": "scale"},
-        variable_format={"age": "F3.0", "cost": "F8.2", "day": "EDATE10"},
-        variable_display_width={"cost": 12},
-    )
-    release, order, kept = released(original := read_file(tmp_path / "in.sav"))
-    written, counted = release.export("out.sav", like=original)
-    assert counted.level == "ok"
-    (tmp_path / "out.sav").write_bytes(written)
-    raw = {"user_missing": True, "disable_datetime_conversion": True}
-    now, about = pyreadstat.read_sav(tmp_path / "out.sav", **raw)
-    then, before = pyreadstat.read_sav(tmp_path / "in.sav", **raw)
-    pd.testing.assert_frame_equal(now[kept], then[kept].iloc[order].reset_index(drop=True), check_exact=True)
-    assert about.variable_value_labels == used(before.variable_value_labels, now)
-    parts = ("column_names_to_labels", "missing_ranges", "variable_measure")
-    for part in (*parts, "original_variable_types", "variable_display_width"):
-        assert getattr(about, part) == {name: x for name, x in getattr(before, part).items() if name != "id"}, part
-    assert about.missing_ranges["mood"] == [{"lo": 9.0, "hi": 9.0}]  # once it came out as 5, missing
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_files_of_stata_come_back_as_they_were(seed, tmp_path):
-    frame = answers(30, seed).drop(columns="day")
-    frame["mood"] = [int(code) if code < 9 else "r" for code in frame["mood"]]
-    frame["gaps"] = [rate if rate > 0 else "z" for rate in frame["gaps"].fillna(1.5)]
-    labels = {"mood": {1: "good", 2: "fair", "r": "refused", 5: "never chosen"}}
-    pyreadstat.write_dta(
-        frame,
-        str(tmp_path / "in.dta"),
-        column_labels={"mood": "How was it?", "age": "Age in years"},
-        variable_value_labels=labels,
-        missing_user_values={"mood": ["r"], "gaps": ["z"]},
-        variable_format={"cost": "%9.2f"},
-    )
-    release, order, kept = released(original := read_file(tmp_path / "in.dta"))
-    written, counted = release.export("out.dta", like=original)
-    assert counted.level == "ok"
-    assert release.export("out.dta", like=original)[0] == written
-    (tmp_path / "out.dta").write_bytes(written)
-    now, about = pyreadstat.read_dta(tmp_path / "out.dta", user_missing=True)
-    then, before = pyreadstat.read_dta(tmp_path / "in.dta", user_missing=True)
-    pd.testing.assert_frame_equal(now[kept], then[kept].iloc[order].reset_index(drop=True), check_exact=True)
-    assert about.variable_value_labels == used(before.variable_value_labels, now)
-    assert b"never chosen" not in written
-    for part in ("column_names_to_labels", "missing_user_values"):
-        assert getattr(about, part) == {name: x for name, x in getattr(before, part).items() if name != "id"}, part
-    assert about.original_variable_types["cost"] == "%9.2f"
-    assert about.readstat_variable_types["mood"] == before.readstat_variable_types["mood"]
 
 
 def test_replaced_values_are_written_as_the_file_writes_its_own():

@@ -116,17 +116,6 @@ def test_the_level_and_columns_of_a_check(code, released, how, expected):
 # ---- k ---------------------------------------------------------------------------------------------------------------
 
 
-def test_k_of_one_is_no_protection():
-    released = pd.DataFrame({"q": [1, 2, 3, 3, 4, 4], "s": list("aaaabb"), "loose": list("xxxxxy")})
-    warn = only(findings(released[["q"]], k=1, code="k"))
-    assert levels([warn]) == [("warn", ())]
-    assert warn.text.startswith("2 of 6 records")
-    warn = only(findings(released, k=1, code="k", strata=("s",)))
-    assert levels([warn]) == [("warn", ("loose",))]
-    assert warn.text.startswith("4 of 6 records")
-    assert levels(findings(released[["q"]].iloc[2:], k=1, code="k")) == [("ok", ())]
-
-
 def test_columns_without_a_role_count_for_k():
     released = pd.DataFrame(
         {"q": [1.0] * 4 + [2.0] * 4, "same": 0, "two": list("aabbccdd"), "odd": list("xxxyzzzz"), "gap": [None] * 8}
@@ -175,23 +164,6 @@ def test_nearly_unique_columns():
             assert f"'{name}' has {distinct} distinct values in {records} records, {share} %" in stop.text
     warn = only(findings(released, code="identifying", confidential=("number", "few", "one", "gaps")))
     assert levels([warn]) == [("warn", ("number", "few", "gaps"))]
-
-
-def test_other_columns_may_divide_classes():
-    released = pd.DataFrame({"q": [1.0] * 6 + [2.0] * 6, "o": [1, 1, 1, 2, 2, 2] * 2, "w": [5] * 12, "id": range(12)})
-    stop, warn = findings(released, k=4, code="identifying", others=("o", "id"), weights="w")
-    assert levels([stop, warn]) == [("stop", ("id",)), ("warn", ("o",))]
-    assert "12 of 12 records (0 unique)" in warn.text
-    assert levels(findings(released.drop(columns="id"), k=3, code="identifying", others=("o",))) == [("ok", ())]
-
-
-def test_weights_of_classes_are_fine():
-    released = pd.DataFrame({"q": [1.0] * 2 + [2.0] * 2 + [3.0] * 2, "w": [0.5, 0.5, 0.7, 0.7, 0.9, 0.9]})
-    original = pd.DataFrame({"q": [1, 2, 3, 4, 5, 6], "w": range(6)})
-    found = {finding.code: finding for finding in findings(released, original=original, weights="w")}
-    # As they were they determine a quasi-identifier; as they are released they do not.
-    of_codes = [found[code] for code in ("weights", "identifying", "determines")]
-    assert levels(of_codes) == [("ok", ("w",)), ("ok", ()), ("ok", ())]
 
 
 @pytest.mark.parametrize("role", ["confidential", "others", None])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microagg import DataError, ParameterError, Plan, Schema, datasets, microaggregate
+from microagg import DataError, ParameterError, Plan, Schema, microaggregate
 from microagg.columns.records import Records
 from microagg.columns.schema import Attribute
 from microagg.columns.taxonomy import Taxonomy
@@ -194,16 +194,3 @@ def test_every_kind_of_file_is_counted_in_the_order_of_its_values(ending):
     assert finding.level == "ok"
     for own in release.report.guaranteed:
         assert str(own) in finding.text
-
-
-def test_merging_that_ends_in_one_class_is_told_and_polishing_or_least_loss_does_better():
-    frame = datasets.load("wine").frame
-    how = {"k": 5, "diversity": {"target": 2}, "closeness": {"target": 0.3}, "confidential": "target"}
-    how["quasi_identifiers"] = [name for name in frame.columns if name != "target"]
-    merged, polished = (microaggregate(frame, method="mdav-star", polish=polish, **how) for polish in (False, True))
-    searched = microaggregate(frame, method="least-loss", **how)
-    assert merged.partition.n_groups == 1
-    for release, levels in ((merged, ["warn"]), (polished, []), (searched, [])):
-        assert [f.level for f in release.findings if "all records became one class" in f.text] == levels
-    lost = [release.report.measured.information_loss for release in (searched, polished, merged)]
-    assert lost[0] <= lost[1] < 60 < lost[2] == pytest.approx(100)

@@ -229,13 +229,6 @@ def test_the_row_that_is_marked_is_the_one_that_was_chosen(release):
     assert compared(COMPARISON.iloc[:0], release) is None
 
 
-@pytest.mark.parametrize("lacking", [[], ["floor"]])
-def test_the_picture_has_what_was_compared_only(release, tmp_path, lacking):
-    page = Page(html(release, tmp_path, comparison=COMPARISON.drop(columns=lacking)))
-    assert [text for path, text in page.texts if path[-2:] == ("svg", "title")] == ["Information loss against k"]
-    assert ("lower bound at each k" in page.said()) == (not lacking)
-
-
 @pytest.mark.parametrize(
     ("given", "says"),
     [
@@ -376,7 +369,3 @@ def test_a_package_that_is_missing_is_named(release, tmp_path, monkeypatch, pack
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(DataError, match=r"install microagg\[report\]"):
         release.to_html(tmp_path / "report.html")
-
-
-def test_labels_of_variables_stand_beside_the_names_of_columns(release, tmp_path):
-    assert f"{QUASI[0]} (as registered)" in html(release, tmp_path, labels={QUASI[0]: "as registered"})

@@ -152,14 +152,6 @@ def test_a_messy_file_with_categories_is_released_and_replayed(persons):
         replay(persons.assign(age=persons["age"].replace("n/a", "x")), recipe)
 
 
-def test_columns_called_by_numbers_are_dates_and_have_gaps_too(persons):
-    frame = persons[["joined", "income"]].set_axis([0, 1], axis=1)
-    release = microaggregate(frame, k=5, dates={0: "year"}, missing={1: "impute"}, missing_codes={1: [800]})
-    recipe = replayed(frame, release)
-    assert (recipe["dates"], recipe["missing"]) == ([[0, "year"]], [[1, "impute"]])
-    assert recipe["missing_codes"] == [[1, ["800"]]]
-
-
 @pytest.mark.parametrize(
     ("changed", "error", "says"),
     [

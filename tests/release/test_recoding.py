@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import doctest
 import io
 import json
 import warnings
@@ -197,28 +196,6 @@ def test_figures_by_hand(people):
     assert set(without.generalization.attributes) == set(QUASI[1:])
 
 
-def test_figures_of_one_value_for_a_group(people):
-    report = release_of(people).report
-    assert report.generalization.classification is None
-    assert report.generalization.changed == pytest.approx(
-        # What is not 10th or HS-grad; not divorced or abroad; not 1010 or 4710.
-        {"school": 100 * (2 + 2) / 7, "status": 100 * (1 + 2) / 7, "zip": 100 * 2 / 7}
-    )
-    ages = people["age"].to_numpy(float)
-    replaced = np.array([20.0] * 3 + [42.5] * 4)
-    assert report.loss.information_loss == pytest.approx(
-        100 * np.square(ages - replaced).sum() / np.square(ages - ages.mean()).sum()
-    )
-    assert 0.0 < report.loss.lower_bound <= report.loss.information_loss
-    assert list(report.loss.attributes) == [attribute.name for attribute in report.utility.attributes] == ["age"]
-    alone = release_of(people[["age"]], quasi_identifiers="age", confidential=None, taxonomies=None, ordinal=None)
-    assert report.loss == alone.report.loss
-    assert report.utility == alone.report.utility
-    assert alone.report.generalization is None
-    # Such a method has the numbers as they are.
-    np.testing.assert_array_equal(SEEN[-1][0].values, people[["age"]].to_numpy(float))
-
-
 @pytest.mark.parametrize(("statistic", "by"), [("mean", None), ("generalize", None), ("generalize", "region")])
 def test_the_floor_of_total_il_is_that_of_the_nearest_others(people, monkeypatch, statistic, by):
     frame = pd.concat([people] * 2, ignore_index=True).assign(region=list("nnnnnnnsssssss"))
@@ -260,45 +237,6 @@ def test_strata_are_measured_by_the_domains_of_the_file(people):
     with pytest.warns(ConstantColumnWarning):
         risk = release_of(same, by="region", statistic="generalize").report.risk
     assert (risk.realized_k, risk.n_classes) == (3, 2)
-
-
-def test_classes_reach_the_method_stratum_by_stratum(people):
-    people["region"] = list("nsnsnss")
-    free = release_of(people, k=1)
-    release = release_of(people, k=1, by="region", classes="income", within_classes=True, confidential=None)
-    assert free.report.generalization.classification is None
-    assert release.recipe["confidential"] == ["income"]
-    assert release.recipe["params"] == {"within_classes": True}
-    assert release.report.undeclared_columns == ()
-    (_, first), (_, second) = SEEN[1:]  # the largest stratum first
-    assert first.tolist() == [0, 1, 0, 0]  # high, low, high, high
-    assert second.tolist() == [0, 0, 0]  # low, low, low
-    pd.testing.assert_series_equal(release.frame["income"], people["income"])
-
-
-def test_classes_may_be_confidential_or_strata_but_not_inferred_as_quasi_identifiers(people):
-    people["grade"] = [1, 2, 1, 2, 1, 2, 1]
-    release = microaggregate(people[["age", "grade"]], k=3, classes="grade")
-    assert release.recipe["quasi_identifiers"] == ["age"]
-    assert release.recipe["confidential"] == ["grade"]
-    assert release_of(people, confidential=["income"], classes="income").recipe["confidential"] == ["income"]
-    strata = release_of(people, by="income", confidential=None, classes="income", statistic="generalize")
-    assert strata.recipe["confidential"] == []
-    assert strata.report.generalization.classification == 0.0
-
-
-def test_missing_classes_are_named(people):
-    people["income"] = people["income"].where(people["age"] != 20)
-    with pytest.raises(DataError, match="column 'income' has no class in record 2"):
-        release_of(people, classes="income", missing="drop")
-    # A record that is left out anyway needs no class.
-    people["status"] = people["status"].where(people["age"] != 20)
-    assert release_of(people, classes="income", missing="drop").report.n_dropped == 1
-    with pytest.raises(DataError, match="classes 'income' hold values that cannot be told apart"):
-        release_of(people.assign(income=[[i] for i in range(7)]), classes="income", missing="drop")
-
-    with pytest.raises(ParameterError, match="within_classes of In order needs the class of each record"):
-        release_of(people, missing="drop", within_classes=True)
 
 
 # ---- Missing values --------------------------------------------------------------------------------------------------
@@ -380,14 +318,6 @@ def test_what_is_released_has_a_digest(monkeypatch, statistic):
 
 
 # ---- The exported file -----------------------------------------------------------------------------------------------
-
-
-def test_the_example_in_the_documentation():
-    runner = doctest.DocTestRunner()
-    for case in doctest.DocTestFinder().find(microaggregate, globs={"microaggregate": microaggregate}):
-        runner.run(case)
-    assert runner.failures == 0
-    assert runner.tries >= 4
 
 
 # ---- Errors ----------------------------------------------------------------------------------------------------------
