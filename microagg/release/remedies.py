@@ -175,7 +175,7 @@ def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, description: s
 def _schema(frame: pd.DataFrame, names: Sequence[Hashable], choices: Mapping[str, Any]) -> Schema:
     options = options_by_column(names, choices)
     options.pop("missing", None)
-    return Schema.infer(frame, names, **options)
+    return Schema.of_options(frame, {"quasi_identifiers": names, **options})
 
 
 def _sampled(frame: pd.DataFrame, k: int, sample: int, choices: Mapping[str, Any]) -> pd.DataFrame:

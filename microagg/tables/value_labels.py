@@ -67,7 +67,7 @@ def notice(name: str, n_values: int, labels: Mapping[Any, str]) -> Notice:
     clauses += [f"declare {listing(missing, 4)} as missing-value code{'s' * (len(missing) > 1)}"] if missing else []
     text = (
         f"column {name!r} has labels for {len(texts)} of {n_values:,} values, so it is read as numbers: "
-        f"{', and '.join(clauses)}. A release as the same kind of file keeps the labels of values that it has."
+        f"{', and '.join(clauses)}. A release as .dta or .sav keeps the labels of values that it has."
     )
     offer = Offer("Take values with labels as categories", {"labels": True})
     return Notice(
