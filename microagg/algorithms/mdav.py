@@ -22,7 +22,7 @@ Ties go to the lowest record index or group number. Time O(n²d/k). The rounds a
 :mod:`microagg.kernels.grouping.moving_mean`.
 
 ``mdav-argus`` has the order of µ-ARGUS, the program behind the tables of Domingo-Ferrer et al. 2006. The records stand
-in an array in which they are swapped about, so ties go to the lowest *position* at that moment. While at least 3k
+in an array in which they are swapped about, so ties go to the lowest position at that moment. While at least 3k
 records are unassigned: of r and s, the one at the lower position is swapped to the front, the other to the place k
 behind it. The k-1 records nearest to the front record are swapped in behind it, one after the other. Nothing protects
 the record k places behind, so it may be drawn into this group; whatever stands there then is the seed of the second
