@@ -102,7 +102,9 @@ def kernel_with(**options: Any) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
         if config.DISABLE_JIT:
             return function
-        kernel = _Kernel(function, targetoptions={"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **options})
+        # Said here, whether arrays are counted does not depend on which kernel is the first to call this one.
+        fixed = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, "_nrt": True}
+        kernel = _Kernel(function, targetoptions=fixed | options)
         kernel.enable_caching()
         return kernel
 

@@ -17,6 +17,7 @@ from numba.core import event
 
 import microagg
 from microagg import kernels
+from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.neighbors import brute_force
 
 PACKAGE = Path(microagg.__file__).parent
@@ -151,6 +152,18 @@ def test_where_neither_the_package_nor_the_home_can_be_written_code_is_compiled_
     assert lodging in Path(first).parents
     assert (first[-2:], second) == (" 0", f"{first[:-1]}1")  # a process that this one starts has what it compiled
     assert not list(lodging.iterdir())
+
+
+def test_a_kernel_may_make_arrays_whoever_calls_it_first():
+    @kernel
+    def makes(n):
+        return len(np.zeros((n, 2)))
+
+    @borrows
+    def borrowing(n):
+        return makes(n)
+
+    assert borrowing(3) == makes(3) == 3
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="tests have another kind of clock on Windows")
