@@ -1,7 +1,7 @@
 """What is run for each visitor: the navigation, the line above every page, and the page itself.
 
-It stands in a folder of its own because Streamlit lets the files beside it be imported by their bare names. Workers of
-Dask, which a release of a large file starts, load it under another name than Streamlit does, and then it does nothing.
+It stands in a folder of its own because Streamlit lets the files beside it be imported by their bare names. A process
+that loads it under another name, as those of multiprocessing do, has no visitor.
 """
 
 if __name__ == "__main__":

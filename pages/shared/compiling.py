@@ -13,17 +13,17 @@ import argparse
 import functools
 import hashlib
 import importlib
+import itertools
 import json
 import os
-import signal
+import queue
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import microagg
@@ -41,8 +41,7 @@ FIRST_TASKS = ("mdav", "mdav-plus", "v-mdav", "mdav-star", FLOOR, "k-member", SE
 # The algorithms with other kernels for many records; these come last.
 _BY_TREE = ("mdav", "mdav-plus", "v-mdav", "mdav-star", "cbfs")
 
-_PACKAGE = Path(microagg.__file__).parent
-_SPAWN = get_context("spawn")
+_PACKAGE, _FOLDER = Path(microagg.__file__).parent, Path(__file__).parents[2]  # and that in which pages/ stands
 
 
 def tasks() -> list[str]:
@@ -126,7 +125,7 @@ class Ahead:
         self._compiled = _on_disk()
         self._left: list[str] = []
         self._changed = threading.Condition()
-        self._process: BaseProcess | None = None
+        self._process: subprocess.Popen[str] | None = None
         self._ended = False
         self.add(todo)
 
@@ -170,21 +169,33 @@ class Ahead:
             process.kill()
             self._listener.join()
 
-    def _begin(self) -> BaseProcess:
-        """Start the other process and a thread that tells it what to do."""
-        connection, other_end = _SPAWN.Pipe()
-        process = _SPAWN.Process(target=_serve, args=[other_end], daemon=True)
-        process.start()
-        other_end.close()
-        self._listener = threading.Thread(target=self._listen, args=[process, connection], daemon=True)
+    def _begin(self) -> subprocess.Popen[str]:
+        """Start the other process and a thread that listens to it.
+
+        The module multiprocessing would run the script of a page in it, which is Python's main module here.
+        """
+        path = os.pathsep.join([str(_FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])])
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "pages.shared.compiling", "--serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=os.environ | {"PYTHONPATH": path},
+        )
+        self._listener = threading.Thread(target=self._listen, args=[process], name="compiled ahead", daemon=True)
         self._listener.start()
         return process
 
-    def _listen(self, process: BaseProcess, connection: Connection) -> None:
-        with suppress(OSError, EOFError), connection:  # the other process may end at any time
+    def _listen(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(OSError), process:  # what it was told last may not have reached it any more
             while task := self._next_task():
-                connection.send(task)
-                connection.recv()
+                process.stdin.write(f"{task}\n")
+                process.stdin.flush()
+                if not any(line.strip() == task for line in process.stdout):
+                    break
                 with self._changed:
                     self._left.remove(task)
                     self._compiled.add(task)
@@ -217,19 +228,26 @@ def ahead() -> Ahead:
         return _only()
 
 
-def _serve(connection: Connection) -> None:
-    """Do the tasks that come and answer each that is done, until the other end is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends it
+def _serve() -> None:
+    """Do the tasks on standard input and print each that is done, until standard input ends."""
+    todo: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            todo.put(line.strip())
+        os._exit(0)  # the other process has ended, or has no further tasks
+
+    threading.Thread(target=listen, daemon=True).start()
     done = _on_disk()
-    with suppress(OSError, EOFError):
-        while True:
-            task = connection.recv()
-            compile_task(task)
-            done.add(task)
-            _remember(done)
-            connection.send(task)
-            if hasattr(os, "setpriority"):  # from the second task on: a page may be waiting for the first
-                os.setpriority(os.PRIO_PROCESS, 0, 5)
+    for number in itertools.count():
+        if number == 1:  # a page may be waiting for the first task already
+            with suppress(AttributeError, OSError):
+                os.nice(5)
+        task = todo.get()
+        compile_task(task)
+        done.add(task)
+        _remember(done)
+        print(task, flush=True)
 
 
 def _time_task(task: str) -> tuple[str, float]:
@@ -242,10 +260,13 @@ def main() -> None:
     """Compile all tasks, and print those that took long."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", type=int, default=1, help="how many compile at a time")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.serve:
+        _serve()
     # The longest come first, and tasks with common kernels are not neighbors.
     longest = [SEARCH, EXACT, *(key + MANY for key in _BY_TREE), "k-member"]
-    with _SPAWN.Pool(arguments.processes) as pool:
+    with get_context("spawn").Pool(arguments.processes) as pool:
         for task, seconds in pool.imap_unordered(_time_task, list(dict.fromkeys([*longest, *tasks()]))):
             if seconds > 1.0:
                 print(f"{seconds:6.1f} s  {task}", flush=True)
