@@ -212,29 +212,19 @@ class Taxonomy:
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read a taxonomy from a file of indented lines.
 
-        DataError if the file cannot be read; also as :meth:`from_bytes`.
+        DataError if the file cannot be read, is not UTF-8, or has no taxonomy.
         """
         file = Path(path)
         try:
-            content = file.read_bytes()
+            return cls.from_text(file.read_text(encoding="utf-8"))
         except OSError as error:
             raise DataError(f"the taxonomy {str(file)!r} cannot be read ({error.strerror}): check its name.") from None
+        except UnicodeDecodeError:
+            raise DataError(f"the taxonomy {file.name!r} is not UTF-8 text: save it as such.") from None
+        except DataError as error:
+            raise DataError(f"in {file.name!r}: {error}") from None
         except ValueError:
             raise DataError(f"{str(file)!r} is no name of a file: check it.") from None
-        return cls.from_bytes(content, name=file.name)
-
-    @classmethod
-    def from_bytes(cls, content: bytes, *, name: str) -> Self:
-        """Taxonomy in the ``content`` of a file with this ``name``.
-
-        DataError if it is not UTF-8, or not a taxonomy.
-        """
-        try:
-            return cls.from_text(content.decode("utf-8"))
-        except UnicodeDecodeError:
-            raise DataError(f"the taxonomy {name!r} is not UTF-8 text: save it as such.") from None
-        except DataError as error:
-            raise DataError(f"in {name!r}: {error}") from None
 
     @classmethod
     def of(cls, source: Any, values: Iterable[Any] = ()) -> Self:
@@ -296,10 +286,6 @@ class Taxonomy:
         """Whether the root is the only common ancestor of any two values."""
         return self.height == 1
 
-    def height_of(self, node: int) -> int:
-        """Height of the subtree whose root is ``node``. 0 for a leaf."""
-        return self.height - self.depths[node]
-
     def ancestors(self, node: int) -> Iterator[int]:
         """Yield ``node`` and its ancestors, up to the root."""
         while node >= 0:
@@ -319,7 +305,7 @@ class Taxonomy:
     @cached_property
     def heights(self) -> FloatArray:
         """The height of the subtree below each node as a share of that of the tree, shape (nodes,)."""
-        return np.array([self.height_of(node) / self.height for node in range(len(self.names))])
+        return (self.height - np.array(self.depths)) / self.height
 
     def node(self, value: Any) -> int:
         """The leaf of ``value``. DataError if it has none."""

@@ -49,7 +49,6 @@ def test_nodes_are_in_the_order_of_the_lines(marital):
     assert marital.values == ("civil", "abroad", "widowed", "never")
     assert marital.height == 2
     assert not marital.is_flat
-    assert [marital.height_of(node) for node in range(7)] == [2, 1, 0, 0, 1, 0, 0]
     assert marital.heights.tolist() == [1.0, 0.5, 0.0, 0.0, 0.5, 0.0, 0.0]
     assert list(marital.ancestors(5)) == [5, 4, 0]
     assert marital.lineages.tolist() == [[0] * 7, [0, 1, 1, 1, 4, 4, 4], [0, 1, 2, 3, 4, 5, 6]]
