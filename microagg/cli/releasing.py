@@ -286,7 +286,8 @@ def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any]) -> N
         print_json({"notice": FOR_STEWARD, "written": written, **report})
     else:
         click.echo(release.report.summary())
-        _print_warnings(release.report.warnings)
+        of_file = [each for each in findings if each.code == "bytes" and each.level == "warn"]
+        _print_warnings([*of_file, *release.report.warnings])
     if stops:
         _print_stops(stops, blocked=out is not None)
     if written and not targets["as_json"]:
