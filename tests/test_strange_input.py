@@ -59,16 +59,6 @@ def test_sparse_columns_of_a_frame_are_those_numbers():
     assert released.astype(float).equals(expected.astype(float))
 
 
-@for_each("names", [[1, "a", None], [1, "1", 2.0], [("a", 1), "b", "c"], [np.nan, "a", "b"]])
-def test_names_of_several_types(names):
-    frame = pd.DataFrame(X, columns=pd.Index(names, tupleize_cols=False))
-    with pytest.raises(DataError, match="some names of columns are text, some not"):
-        microagg.make("mdav", k=3).fit(frame)
-    with pytest.raises(MicroaggError, match=r"column name .* so no recipe can hold it: rename it|has none"):
-        microagg.microaggregate(frame, k=3, method="mdav", quasi_identifiers=list(frame.columns))
-    assert len(guess_columns(frame)) == 3
-
-
 def test_names_that_occur_twice_are_refused():
     frame = pd.DataFrame(X, columns=["a", "a", "b"])
     for way in (guess_columns, summary, lambda frame: microagg.microaggregate(frame, k=3)):

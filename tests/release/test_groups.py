@@ -75,15 +75,6 @@ def test_bad_labels_are_named(labels, says):
         microaggregate(frame, k=2, quasi_identifiers="a", by="s", labels=labels)
 
 
-def test_labels_are_for_the_records_that_are_released():
-    frame = pd.DataFrame({"a": [1.0, np.nan, 3.0, 5.0, 7.0]})
-    out = microaggregate(frame, k=2, missing="drop", labels=[0, 1, 0, 1]).frame
-    assert out["a"].tolist() == [3.0, 5.0, 3.0, 5.0]
-    assert out.index.tolist() == [0, 2, 3, 4]
-    with pytest.raises(DataError, match="labels for 5 records, but 4 are released"):
-        microaggregate(frame, k=2, missing="drop", labels=[0, 0, 0, 1, 1])
-
-
 # ---- Random order ----------------------------------------------------------------------------------------------------
 
 

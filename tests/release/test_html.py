@@ -8,7 +8,6 @@ import hashlib
 import itertools
 import json
 import math
-import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -362,10 +361,3 @@ def test_equal_contents_give_equal_bytes(release, frame, tmp_path):
 
 
 # --- what cannot be written, and where it is found --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
-def test_a_package_that_is_missing_is_named(release, tmp_path, monkeypatch, package):
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(DataError, match=r"install microagg\[report\]"):
-        release.to_html(tmp_path / "report.html")

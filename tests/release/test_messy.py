@@ -65,18 +65,6 @@ def test_the_loss_is_that_of_what_is_released():
     assert report.risk.realized_k == 4
 
 
-@pytest.mark.usefixtures("blocks")
-def test_dates_that_cannot_be_read_are_refused():
-    with pytest.raises(DataError, match="the day or the month"):
-        seen(visits("1/2/2001", "3/4/2001"), k=2, dates="seen")
-    with pytest.raises(DataError, match=r"'seen' has 'never' in record 1 .* no date"):
-        seen(visits("2001-12-31", "never"), k=2, dates="seen")
-    with pytest.raises(DataError, match="time zone"):
-        seen(visits(*pd.date_range("2001", periods=2, tz="UTC")), k=2)
-    with pytest.raises(ParameterError, match="'seen' holds categories"):
-        seen(visits("2001-12-31", "2001-12-31"), k=2)
-
-
 @given(
     st.lists(st.dates(date(1900, 1, 1), date(2100, 1, 1)), min_size=4, max_size=12, unique=True),
     st.sampled_from(["day", "year"]),

@@ -21,7 +21,6 @@ from microagg import DataError, MicroaggError, ParameterError, Schema
 from microagg.algorithms.base import Param
 from microagg.api import microaggregate, replay
 from microagg.errors import ConstantColumnWarning
-from microagg.metrics import generalization
 from microagg.optimum.formatting import percent
 from microagg.partition import Partition
 from microagg.release.recoding import recode
@@ -219,24 +218,6 @@ def test_the_floor_of_total_il_is_that_of_the_nearest_others(people, monkeypatch
 
 
 # ---- Strata and classes ----------------------------------------------------------------------------------------------
-
-
-def test_strata_are_measured_by_the_domains_of_the_file(people):
-    people["region"] = list("nnnssss")
-    release = release_of(people, by="region", statistic="generalize")
-    whole = Schema.infer(people, QUASI, **KINDS).records(people)
-    assert [len(records) for records, _ in SEEN] == [4, 3]  # the largest stratum first
-    for records, _ in SEEN:
-        np.testing.assert_array_equal(records.domains, whole.domains)
-    np.testing.assert_array_equal(whole.take(np.array([0, 1])).take(np.array([1])).domains, whole.domains)
-    assert release.report.generalization.total_information_loss == generalization.total_information_loss(
-        whole, release.partition.labels
-    )
-    # In both strata it is the same ages: classes count per stratum.
-    same = people.assign(region=list("nsnsnsn"), **{name: people[name].iloc[0] for name in QUASI[1:]}, age=50)
-    with pytest.warns(ConstantColumnWarning):
-        risk = release_of(same, by="region", statistic="generalize").report.risk
-    assert (risk.realized_k, risk.n_classes) == (3, 2)
 
 
 # ---- Missing values --------------------------------------------------------------------------------------------------
