@@ -224,8 +224,7 @@ def guess_columns(
     :data:`microagg.columns.codebooks.PATH` lists; values, such as numbers that ascend from household to household,
     and weights that add up to a population; words of names (English, German, Spanish, French). Columns are
     quasi-identifiers unless there is contrary evidence. Identifiers, replicate weights and all weights but one are left
-    out of a release, and so is one of each two columns that determine each other one to one (the first 60 columns whose
-    values recur are compared).
+    out of a release.
 
     Parameters
     ----------

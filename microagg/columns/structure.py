@@ -1,4 +1,4 @@
-"""Roles that several columns show together: replicate weights, nested identifiers, duplicates, and one weight."""
+"""Roles that several columns show together: replicate weights, nested identifiers, and one weight."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 
 from microagg.columns.evidence import ColumnValues, is_whole
 from microagg.columns.kinds import Reading
 from microagg.columns.roles import LARGEST_HOUSEHOLD, Suggestion, is_nested
 from microagg.validation import IntArray
 
-# The maximum number of compared columns, and the minimum number of records without a column's most frequent value.
-_MOST_COMPARED = 60
+# The minimum number of further persons in households.
 _MIN_SUPPORT = 10
-# The number of records of a first test, which excludes nearly every pair of columns.
-_SAMPLE = 2_000
 # Numbered columns are replicate weights if they are at least so many, have at least so many distinct values, and means
 # within this share of that of the weight.
 _MIN_REPLICATES, _MIN_VALUES, _NEAR = 5, 20, 0.2
@@ -33,7 +29,6 @@ def adjust(suggestions: list[Suggestion], columns: Columns, readings: Sequence[R
     """Replace in place the suggestions that other columns contradict."""
     _leave_out_replicates(suggestions, columns, readings)
     _leave_out_nested(suggestions, columns, readings)
-    _drop_duplicates(suggestions, columns, readings)
     _keep_one_weight(suggestions, columns)
 
 
@@ -139,46 +134,6 @@ def _position_in(positions: IntArray) -> IntArray:
     """The position of each record in its block of equal neighbors, from 0, shape (n,)."""
     starts = np.flatnonzero(np.diff(positions, prepend=-1))
     return np.arange(len(positions)) - np.repeat(starts, np.diff(starts, append=len(positions)))
-
-
-def _drop_duplicates(suggestions: list[Suggestion], columns: Columns, readings: Sequence[Reading | None]) -> None:
-    """Make identifiers of columns that another one determines one to one, rather of numbers than of text."""
-    pairs = [
-        (i, values) for i, values in enumerate(columns) if values is not None and _is_compared(suggestions[i], values)
-    ]
-    pairs = pairs[:_MOST_COMPARED]
-    remaining: list[int] = []
-    for j in sorted(range(len(pairs)), key=lambda j: _is_number(readings[pairs[j][0]])):
-        twin = next((i for i in remaining if is_equivalent(pairs[i][1], pairs[j][1])), None)
-        if twin is None:
-            remaining.append(j)
-            continue
-        reason = f"follows from {pairs[twin][1].name!r} one to one: leave it out"
-        _leave_out(suggestions, pairs[j][0], reason, unsure=True)
-
-
-def is_equivalent(first: ColumnValues, second: ColumnValues) -> bool:
-    """Whether records that agree in one column agree in the other, and at least half of them have a value in both."""
-    # Some of the records distinguish nearly all pairs.
-    for step in (-(-first.n // _SAMPLE), 1):
-        one, other = first.positions[::step], second.positions[::step]
-        shared = (one >= 0) & (other >= 0)
-        n_pairs = len(pd.unique(one[shared] * second.n_distinct + other[shared]))
-        if not n_pairs == len(pd.unique(one[shared])) == len(pd.unique(other[shared])):
-            return False
-    return bool(2 * shared.sum() >= first.n)
-
-
-def _is_number(reading: Reading | None) -> bool:
-    return reading is not None and reading.kind[0] == "numeric" and not reading.is_date
-
-
-def _is_compared(suggestion: Suggestion, values: ColumnValues) -> bool:
-    # Values that hardly recur determine all others trivially.
-    if suggestion.role in ("identifiers", "weights", "others") or not 2 <= values.n_distinct <= values.n / 2:
-        return False
-    # Two columns that are nearly constant may agree by chance.
-    return values.n_present - int(values.counts.max()) >= _MIN_SUPPORT
 
 
 def _keep_one_weight(suggestions: list[Suggestion], columns: Columns) -> None:
