@@ -351,7 +351,7 @@ def extreme_recodings(values: FloatArray, k: int) -> list[Suggestion]:
         return []
     coded: dict[str, str | None] = {f"<{category(low)}": category(low), f">{category(high)}": category(high)}
     effect = f"{counted(n, 'record')} changed, at least {k:,} have each of the two"
-    return [Suggestion(f"numbers below {category(low)} made that, and above {category(high)} that", effect, coded)]
+    return [Suggestion(f"numbers below {low:,.15g} made that, and above {high:,.15g} that", effect, coded)]
 
 
 def interval_recodings(values: FloatArray) -> list[Suggestion]:
@@ -366,7 +366,7 @@ def interval_recodings(values: FloatArray) -> list[Suggestion]:
         if fits:
             limits = [round(float(step * width), 9) for step in np.arange(first, last + 2)]
             ranges = intervals(values, limits)
-            words = f"intervals of {category(width)}, such as {next(iter(ranges.values()))}"
+            words = f"intervals of {width:,.10g}, such as {next(iter(ranges.values()))}"
             effect = f"{len(np.unique(values // width)):,} values instead of {distinct:,}"
             suggestions.append(Suggestion(words, effect, ranges))
     return suggestions

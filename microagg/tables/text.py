@@ -364,7 +364,7 @@ def _tables(body: Body) -> list[Offer]:
         first, last = table.first + body.first_line, table.last + body.first_line
         reading = {"skip_lines": first - 1, "skip_last": table.after}
         reading = {name: lines for name, lines in reading.items() if lines}
-        offers.append(Offer(f"Read the table in lines {first} to {last} ({size})", reading))
+        offers.append(Offer(f"Read the table in lines {first:,} to {last:,} ({size})", reading))
     return offers
 
 

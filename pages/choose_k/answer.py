@@ -201,10 +201,11 @@ def _draw_run(
     says = verdict.sentence
     if cause.raises:  # the risk of other runs is not known, either
         further = "" if verdict.meets_risk else cause.sentence
-    elif verdict.meets:
-        further, offers = _lower_loss(judged, run)
-    elif complete:
+    elif complete and not verdict.meets:
         says, further, offers = _instead(workspace, judged, run, verdict.sentence, acceptable)
+    if verdict.meets_risk and (best := _lower_loss(judged, run)) is not None:
+        offers = [(label, other) for label, other in offers if other.name != best.name]
+        offers.append((methods.offer(best["variant"], best["loss"], run["loss"]), best))
     is_open = exact is None and acceptable.by_k and verdict.meets_risk and bool(released.unprotected(workspace))
     icon = _OPEN if is_open else _OK if verdict.meets else _NOT
     words.markdown(f"{icon} **{escape_markdown(prefix + says)}** {escape_markdown(further)}")
@@ -212,7 +213,8 @@ def _draw_run(
         words.caption(escape_markdown(_unprotected(workspace)))
     for label, other in offers:
         choice = {"method": other["variant"], "k": int(other["k"])}
-        st.button(label, on_click=state.update, kwargs=choice, key=f"take_{other['variant']}_{other['k']}")
+        key = f"take_{other['variant']}_{other['k']}"
+        st.button(label, on_click=state.update, kwargs=choice, key=key, wrap=True)
     if cause.columns and not verdict.meets_risk:
         what = ", ".join(map(str, cause.columns))
         st.button(
@@ -252,14 +254,11 @@ def _missing(workspace: Workspace, name: str, k: int, *, complete: bool) -> str:
     return f"{_NOT} {title} at k = {k:,} was not computed: choose another k or method."
 
 
-def _lower_loss(judged: pd.DataFrame, run: pd.Series) -> tuple[str, list[tuple[str, pd.Series]]]:
-    """Return a sentence on the run of lower loss that meets both limits at the same k, and the offer of it."""
-    same_k = judged[(judged["k"] == run["k"]) & judged["meets_risk"] & judged["meets_loss"]]
+def _lower_loss(judged: pd.DataFrame, run: pd.Series) -> pd.Series | None:
+    """Return the run of lowest loss that meets the limit of the risk at the same k, if it is another one."""
+    same_k = judged[(judged["k"] == run["k"]) & judged["meets_risk"]]
     best = same_k.sort_values("loss", kind="stable").iloc[0]
-    if best["loss"] >= run["loss"] * (1 - searched.ROUNDING):
-        return "", []
-    says = f"The lowest loss known at k = {run['k']:,} is {percent(best['loss'])} ({best['title']})."
-    return says, [(f"Use {best['title']}", best)]
+    return best if best["loss"] < run["loss"] * (1 - searched.ROUNDING) else None
 
 
 def _instead(

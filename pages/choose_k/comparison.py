@@ -1,10 +1,9 @@
-"""What the page Choose k compares: methods, values of k, records; and how often its figures are drawn anew."""
+"""What the page Choose k compares: methods, values of k, records."""
 
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,18 +12,12 @@ import streamlit as st
 
 from microagg import ALGORITHMS, ParameterError
 from microagg.algorithms import own as user_algorithms
-from microagg.algorithms.method import PENALTY, VARIANTS, Variant
+from microagg.algorithms.method import PENALTY, VARIANTS
 from pages.shared import certificate, methods, state
-from pages.shared.figures import show_figure
+from pages.shared.figures import finish, show_figure
+from pages.shared.measures import Measure
 from pages.shared.text import count, escape_markdown, listing, sentence
 from pages.shared.workspace import Workspace
-
-#: The key of a figure that waits for the first results.
-WAITING = "waiting"
-
-# A picture stands for _REST times as long as it took to make, but at most _LONGEST seconds: pages leave the processor
-# to each other and to the work. A figure that only waits gives way at once.
-_REST, _LONGEST = 9.0, 10.0
 
 # The sizes of samples that are offered.
 _SAMPLES = (500, 1000, 2000, 5000, 10_000, 20_000)
@@ -47,31 +40,19 @@ class Picture:
             st.caption(caption)
 
 
-class Paced:
-    """A picture that is made anew by ``make`` once it has stood long enough; each run of a page makes one."""
-
-    def __init__(self, make: Callable[[], Picture]) -> None:
-        self._make = make
-        self._picture: Picture | None = None
-        self._until = 0.0  # on the clock time.monotonic
-
-    def show(self) -> None:
-        if self._picture is None or time.monotonic() >= self._until:
-            began = time.monotonic()
-            self._picture = self._make()
-            ended = time.monotonic()
-            rest = 0.0 if self._picture.key == WAITING else _REST * (ended - began)
-            self._until = ended + min(rest, _LONGEST)
-        self._picture.show()
+def waiting(measure: Measure, height: int) -> Picture:
+    """Return the empty figure that stands until the first run is complete."""
+    figure = go.Figure().update_xaxes(visible=False).update_yaxes(visible=False)
+    text = "The first runs appear here in a moment."
+    figure.add_annotation(text=text, xref="paper", yref="paper", x=0.5, y=0.5, showarrow=False)
+    return Picture(finish(figure, height), measure.label, "waiting", "No run is complete yet.")
 
 
 def controls(workspace: Workspace) -> None:
     able, compared = methods.fitting(workspace), methods.compared(workspace)
     with st.popover(count(len(compared), "method"), icon=":material/stacked_line_chart:", key="compared_methods"):
-        _pick_methods(able, compared, methods.usual(workspace))
-        if len(able) < len(VARIANTS):
-            with st.expander("Methods that are not applicable, and why"):
-                _unfit(workspace)
+        state.bound(st.multiselect, "Methods", "methods", selected=compared, options=able, format_func=methods.title)
+        st.button("Reset methods", on_click=state.update, kwargs={"methods": tuple(methods.usual(workspace))})
     with st.popover(f"k: {_shown_ks(workspace)}", key="compared_ks"):
         state.bound(
             st.text_input,
@@ -84,36 +65,6 @@ def controls(workspace: Workspace) -> None:
         )
     with st.popover("Settings", icon=":material/tune:"):
         _settings(workspace)
-
-
-def _pick_methods(options: Sequence[str], compared: Sequence[str], usual: Sequence[str]) -> None:
-    state.bound(st.multiselect, "Methods", "methods", selected=compared, options=options, format_func=methods.title)
-    st.button("Reset methods", on_click=state.update, kwargs={"methods": tuple(usual)})
-    with st.expander("By family"):
-        by_family: dict[str, list[str]] = {}
-        for name in options:
-            by_family.setdefault(ALGORITHMS[VARIANTS[name].key].info.family, []).append(name)
-        for family, names in by_family.items():
-            _pick_in_family(family, names, compared)
-
-
-def _pick_in_family(family: str, names: list[str], compared: Sequence[str]) -> None:
-    widget_key = f"w_family_{family}"
-    st.session_state[widget_key] = [name for name in names if name in compared]
-
-    def commit() -> None:
-        chosen = st.session_state[widget_key]
-        remaining = [name for name in compared if name not in names or name in chosen]
-        state.update(methods=tuple(remaining + [name for name in names if name in chosen and name not in remaining]))
-
-    st.pills(
-        family,
-        names,
-        selection_mode="multi",
-        format_func=lambda name: escape_markdown(VARIANTS[name].title),
-        key=widget_key,
-        on_change=commit,
-    )
 
 
 def say_left_out(workspace: Workspace) -> None:
@@ -130,18 +81,9 @@ def _settings(workspace: Workspace) -> None:
     if workspace.is_numeric:
         methods.polish("w_polish")
     _best_of_grid(workspace)
-    chosen = VARIANTS.get(methods.chosen(workspace))
-    # A control can stand on a page once: the line above has those of the chosen method.
-    elsewhere = _adjustable(chosen) if chosen else set()
-    drawn = set(elsewhere)
-    for variant in (VARIANTS[name] for name in methods.compared(workspace)):
-        without = {name for key, name in drawn if key == variant.key} | set(variant.fixed)
-        methods.params_of(variant.key, classes=variant.needs_classes, without=without)
-        drawn |= _adjustable(variant)
-        if variant.needs_classes:
-            st.caption(f"With a class penalty of 0, the method with class penalty takes {PENALTY:g}.")
-    if elsewhere:
-        st.caption("The header has the parameters of the chosen method.")
+    if any(VARIANTS[name].needs_classes for name in methods.compared(workspace)):
+        st.caption(f"With a class penalty of 0, the method with class penalty takes {PENALTY:g}.")
+    st.caption("The header has the parameters of each method once it is chosen.")
 
 
 def _best_of_grid(workspace: Workspace) -> None:
@@ -159,12 +101,6 @@ def _best_of_grid(workspace: Workspace) -> None:
         help=f"As the literature reports it: all of {first.grid[0]:g}, {first.grid[1]:g}, …, {first.grid[-1]:g} are run, and "
         "the lowest loss is shown. Off: the value set in the header or here.",
     )
-
-
-def _adjustable(variant: Variant) -> set[tuple[str, str]]:
-    """Return the parameters that the user can choose, each as (algorithm, name)."""
-    params = (p for p in ALGORITHMS[variant.key].params if variant.needs_classes or not p.needs_classes)
-    return {(variant.key, param.name) for param in params if param.name not in variant.fixed}
 
 
 def _sample(workspace: Workspace) -> None:
@@ -195,30 +131,6 @@ def say_sample(workspace: Workspace) -> None:
         )
         label = f"Use all {workspace.n_complete:,}"
         st.button(label, on_click=state.update, kwargs={"sample": 0}, type="tertiary")
-
-
-def _unfit(workspace: Workspace) -> None:
-    by_reason: dict[str, list[str]] = {}
-    for name, reason in methods.reasons(workspace).items():
-        if reason:
-            by_reason.setdefault(_why(workspace, name) or reason, []).append(escape_markdown(methods.title(name)))
-    for why, titles in by_reason.items():
-        st.markdown(f"**{escape_markdown(why)}** {listing(titles)}.")
-
-
-def _why(workspace: Workspace, name: str) -> str:
-    """Return a reason that several variants share; empty if there is none."""
-    if VARIANTS[name].needs_closeness and not workspace.requested:
-        return methods.CLOSENESS_FIRST
-    if not workspace.is_numeric and not VARIANTS[name].mixed:
-        return "For numeric quasi-identifiers only:"
-    if VARIANTS[name].needs_classes:
-        return (
-            "A class label counts only with ordinal or nominal quasi-identifiers:"
-            if workspace.is_numeric
-            else "Needs a class label, chosen on the page Data:"
-        )
-    return ""
 
 
 def _shown_ks(workspace: Workspace) -> str:

@@ -17,7 +17,7 @@ from microagg.studies.experiment import Method
 from microagg.tables import to_csv
 from microagg.validation import spread
 from pages.choose_k import answer, comparison, risk_map, search
-from pages.choose_k.comparison import WAITING, Paced, Picture
+from pages.choose_k.comparison import Picture
 from pages.shared import certificate, curves, jobs, limits, methods, released, searched, shell, state, tour
 from pages.shared.figures import download, show_table
 from pages.shared.job_queue import Job
@@ -51,20 +51,19 @@ def body() -> None:
         st.info("Choose at least one method above.")
         return
     comparison.say_sample(workspace)
-    picture = Paced(lambda: _picture(workspace, variants, ks, measure, on_map, complete=not job.running))
-    choices, method = state.current(), methods.chosen(workspace)
+    choices = state.current()
 
     def draw() -> None:
-        # The whole page changes after a click, or once a search has found the first partition of this k.
-        if state.current() != choices or methods.chosen(workspace, now=True) != method:
-            st.rerun()
-        picture.show()
+        if state.current() != choices:
+            st.rerun()  # the whole page changes after a click
+        _picture(workspace, variants, ks, measure, on_map, complete=not job.running).show()
         if not workspace.is_sample:
             certificate.floor_status(workspace)
-            search.status_of_all(workspace, ks)
 
+    draw_again = st.fragment(draw, run_every=2.0)
     if job.running:
-        jobs.watch(job, draw)
+        draw_again()
+        jobs.watch(job)
         return
     jobs.ended_early("sweep")
     rows = certificate.rows(workspace, variants, ks)
@@ -73,9 +72,12 @@ def body() -> None:
     searching = search.is_under_way()
     narrowing = search.all_ks(workspace, ks)
     if narrowing and narrowing.running:
-        jobs.watch(narrowing, draw)
+        draw_again()
+        jobs.watch(narrowing)
     else:
         certificate.while_rising(workspace, ks, draw)
+        if narrowing:
+            jobs.ended_early(search.ALL_KS, "Cancelled: the best partitions so far are kept.")
     search.section(workspace, rows, searching=searching)
     _table(workspace, rows, ks, risks=on_map is not None)
 
@@ -122,22 +124,26 @@ def _answer(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[i
     if job is None:
         return
 
+    # Of all records, and after the runs that the page waits for.
+    is_exact = not workspace.is_sample and not job.running
+    exact = released.in_background(workspace) if is_exact else None
+
     def draw() -> None:
         all_ks, prefix = _all_ks(workspace, ks), workspace.estimated
-        # Of all records, and after the runs that the page waits for.
-        exact = released.in_background(workspace) if not workspace.is_sample and not job.running else None
-        if is_waiting and (exact or not released.is_under_way()):
-            st.rerun()
         rows = answer.runs(workspace, variants, all_ks)
         answer.draw(workspace, rows, complete=not job.running, prefix=prefix, exact=exact)
 
-    is_waiting = False
-    if not workspace.is_sample and not job.running:
-        is_waiting = released.in_background(workspace) is None and released.is_under_way()
-    if job.running or is_waiting:
+    @st.fragment(run_every=1.0)
+    def wait() -> None:
+        if released.in_background(workspace) or not released.is_under_way():
+            st.rerun()
+
+    if job.running:
         st.fragment(draw, run_every=1.0)()
-    else:
-        draw()
+        return
+    draw()
+    if is_exact and exact is None and (released.is_under_way() or released.in_background(workspace)):
+        wait()
 
 
 def _picture(
@@ -156,7 +162,7 @@ def _picture(
     if on_map:
         picture = risk_map.picture(workspace, rows, ks, on_map, lambda: _select(risk_map.CHART))
     else:
-        picture = _curves(workspace, rows, measure, ks, soon)
+        picture = _curves(workspace, rows, measure, ks, soon, complete=complete)
     title = picture.title if complete else _label(workspace, measure)
     return replace(picture, title=title, captions=[*picture.captions, _stored_in_words(rows)])
 
@@ -195,7 +201,9 @@ def _stored_in_words(rows: pd.DataFrame) -> str:
     )
 
 
-def _curves(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int], soon: Sequence[Bound]) -> Picture:
+def _curves(
+    workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int], soon: Sequence[Bound], *, complete: bool
+) -> Picture:
     """Return the curves of a measure, with the lower bound if it is the loss."""
     measure = measures(numeric=workspace.is_numeric, bounded=True)[name]
     is_loss, has_floor = name == "information_loss", name == "information_loss" and not workspace.is_sample
@@ -203,7 +211,7 @@ def _curves(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[in
     if name == "gap":
         drawn = certificate.with_gaps(workspace, drawn).replace({"gap": {np.inf: np.nan}})
     if drawn.empty or drawn[name].isna().all():
-        return Picture(curves.waiting(ks), measure.label, WAITING, "No run is complete yet.")
+        return comparison.waiting(measure, curves.HEIGHT)
     choices = state.current()
     everywhere = set(ks) <= set(searched.certificates(workspace))
     floor = certificate.floors(workspace, ks) if everywhere else soon
@@ -216,7 +224,7 @@ def _curves(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[in
             # What a search has proven at single values of k only would bend the floor: it is marked there.
             proven=certificate.marks(workspace, ks) if has_floor and not everywhere else (),
             best=certificate.best_known(workspace, ks, rows) if is_loss else None,
-            limits=_limits() if is_loss else (None, None),
+            limits=_limits(workspace, complete=complete) if is_loss else (None, None),
             line=_line(workspace, name, ks),
             selected=(methods.chosen(workspace), choices.k),
         ),
@@ -239,10 +247,12 @@ def _of_methods(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     return rows[rows["variant"] != state.FOUND].dropna(subset=name)
 
 
-def _limits() -> tuple[int | None, float | None]:
+def _limits(workspace: Workspace, *, complete: bool) -> tuple[int | None, float | None]:
     """Return the smallest k whose risk is acceptable, if k decides the risk, and the largest acceptable loss."""
     acceptable = limits.current()
     k = acceptable.smallest_k if acceptable.by_k and acceptable.risk < limits.NONE else None
+    if k and complete and not workspace.is_sample and (exact := released.in_background(workspace)):
+        k = None if released.cause(*exact).raises else k
     return k, acceptable.loss if acceptable.loss < limits.NONE else None
 
 

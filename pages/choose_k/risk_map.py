@@ -12,7 +12,7 @@ from microagg import metrics
 from microagg.studies import pareto
 from microagg.studies.sweeps import MOST_CONFIDENTIAL
 from pages.choose_k import risk_map_figure
-from pages.choose_k.comparison import WAITING, Picture
+from pages.choose_k.comparison import Picture, waiting
 from pages.shared import certificate, limits, measures, methods, state
 from pages.shared.text import count, escape_markdown, named
 from pages.shared.workspace import Workspace
@@ -47,8 +47,7 @@ def picture(
     rows = _with_best(workspace, rows, ks, risk)
     measured = rows if rows.empty else rows.dropna(subset=[risk, loss])
     if measured.empty:
-        figure = risk_map_figure.waiting(risk, loss, numeric=workspace.is_numeric)
-        return Picture(figure, measure.label, WAITING, "No run is complete yet.")
+        return waiting(measure, risk_map_figure.HEIGHT)
     missing = len(rows) - len(measured)
     drawn, chosen = _limits(workspace, ks, risk, loss), (methods.chosen(workspace), choices.k)
     return Picture(

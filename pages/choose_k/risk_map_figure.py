@@ -19,7 +19,7 @@ from pages.shared.strip import End, name_ends
 from pages.shared.text import count, escape_html, percent
 
 # Of the figure, in pixels: its height, the part of that outside the plot, and the least width of the plot.
-_HEIGHT, _MARGIN, _NARROW = 500, 62, 270
+HEIGHT, _MARGIN, _NARROW = 500, 62, 270
 
 # An axis is logarithmic if its largest value is at least this many times the smallest.
 _STEEP = 4
@@ -108,22 +108,12 @@ def risk_map(
     figure.update_xaxes(title=of_risk.axis, **_scale(across))
     figure.update_yaxes(title=of_loss.axis, **_scale(upward))
     figure.update_layout(clickmode="event+select", showlegend=False, hovermode="closest")
-    finish(figure, _HEIGHT)
+    finish(figure, HEIGHT)
     figure.update_layout(
         hoverlabel={"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}},
         margin_r=_name_lines(figure, runs, across, upward),
     )
     return figure
-
-
-def waiting(risk: str, loss: str, *, numeric: bool) -> go.Figure:
-    figure = go.Figure()
-    figure.add_annotation(
-        text="The first points appear here in a moment.", xref="paper", yref="paper", x=0.5, y=0.5, showarrow=False
-    )
-    figure.update_xaxes(title=RISKS[risk].axis, range=[0, 1], showticklabels=False)
-    figure.update_yaxes(title=losses(numeric=numeric)[loss].axis, range=[0, 1], showticklabels=False)
-    return finish(figure, _HEIGHT)
 
 
 def _scale(axis: _Axis) -> dict[str, Any]:
@@ -217,8 +207,8 @@ def _method(figure: go.Figure, variant: str, part: pd.DataFrame, *, single: bool
         part,
         name=escape_html(part["title"].iloc[0]),
         mode="markers+text" if single else "lines+markers",
-        text=["best known"] * len(part) if single else None,
-        textposition="middle right",
+        text=["best known", *[""] * (len(part) - 1)] if single else None,
+        textposition="bottom right",
         line={"color": f"{style.color}80", "dash": style.dash, "width": 1},
         marker={
             "symbol": style.symbol,
@@ -283,7 +273,7 @@ def _k_labels(front: pd.DataFrame, across: _Axis, upward: _Axis) -> list[str]:
     """Return the label of each point: its k, or nothing where it would cover another."""
     ks = [int(k) for k in front["k"]]
     x = [_NARROW * across.share(value) for value in front["x"]]
-    y = [(_HEIGHT - _MARGIN) * upward.share(value) for value in front["y"]]
+    y = [(HEIGHT - _MARGIN) * upward.share(value) for value in front["y"]]
     labeled: list[int] = []
     for i in sorted(range(len(ks)), key=lambda i: (ks[i] not in _ROUND, ks[i])):
         if all(abs(x[i] - x[j]) >= _LABEL_DISTANCE[0] or abs(y[i] - y[j]) >= _LABEL_DISTANCE[1] for j in labeled):
@@ -301,7 +291,7 @@ def _name_lines(figure: go.Figure, runs: pd.DataFrame, across: _Axis, upward: _A
         End(row["title"], upward.coordinate(row["y"]), theme.style(row["variant"]).color, across.coordinate(row["x"]))
         for row in last.to_dict("records")
     ]
-    return name_ends(figure, ends, across.range()[1], upward.range(), _HEIGHT - _MARGIN)
+    return name_ends(figure, ends, across.range()[1], upward.range(), HEIGHT - _MARGIN)
 
 
 def _hover_text(row: pd.Series, risks: Iterable[tuple[str, Measure]], loss: str, of_loss: Measure) -> str:

@@ -13,13 +13,12 @@ import streamlit as st
 from microagg.optimum.bounds import CLOSED, Bound, gap
 from microagg.optimum.certificate import Certificate, is_closed
 from microagg.optimum.schedule import MOST_THREADS, NEAR, Schedule
-from microagg.studies.experiment import Result
 from microagg.tables import to_csv
 from microagg.validation import spread
-from pages.shared import certificate, compiling, jobs, methods, searched, shell, state
+from pages.shared import certificate, compiling, jobs, methods, searched, state
 from pages.shared.figures import download
 from pages.shared.job_queue import Job
-from pages.shared.text import describe_gap, escape_markdown, file_name, percent, sentence
+from pages.shared.text import describe_gap, escape_markdown, file_name, percent
 from pages.shared.workspace import Workspace
 
 #: The seconds that one click searches.
@@ -27,8 +26,8 @@ SECONDS = 30
 
 _KIND = "certificate"
 
-#: The seconds that all values of k are searched unasked, and again after each "Go on"; the environment variable
-#: MICROAGG_SEARCH_SECONDS sets them, 0 for no search unasked.
+#: The seconds that all values of k are searched unasked; the environment variable MICROAGG_SEARCH_SECONDS sets them, 0
+#: for no search unasked.
 BUDGET = float(os.environ.get("MICROAGG_SEARCH_SECONDS", "120"))
 
 #: Files with more records are not searched unasked: of numbers, and of mixed attributes.
@@ -46,8 +45,8 @@ _OF_CATEGORIES = (
     "that hold k records."
 )
 
-# The kind of job, and the number of clicks on "Go on" in this session by the digest of the data.
-_ALL_KS, _MORE = "all_ks", "all_ks_more"
+#: The kind of job that searches all values of k.
+ALL_KS = "all_ks"
 
 # The last request: the digest of the data, k, and the time.
 _REQUEST = "certificate_asked"
@@ -56,12 +55,6 @@ _REQUEST = "certificate_asked"
 def is_under_way() -> bool:
     job = jobs.results().jobs.get(_KIND)
     return job is not None and job.running
-
-
-def _gaps(workspace: Workspace, ks: Sequence[int]) -> dict[int, float]:
-    best = certificate.best_here(workspace, ks)
-    floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
-    return {k: gap(best[k], floors[k]) for k in best}
 
 
 def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
@@ -81,14 +74,14 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
         and (job_at_k is None or job_at_k.identity != request)
     )
     if not possible or is_requested or is_under_way() or BUDGET == 0:
-        box.drop(_ALL_KS)
+        box.drop(ALL_KS)
         return None
-    job = box.jobs.get(_ALL_KS)
-    identity = _identity(workspace, ks)
+    job = box.jobs.get(ALL_KS)
+    identity = workspace.digest, tuple(ks), BUDGET
     if job is not None and job.identity == identity:
         job.result.first = chosen  # which may have been chosen since
         return job
-    seconds, best = identity[-1] - spent, certificate.best_here(workspace, ks)
+    seconds, best = BUDGET - spent, certificate.best_here(workspace, ks)
     floor = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
     if seconds < 1.0 or all(gap(best[k], floor[k]) <= NEAR for k in best):
         return None
@@ -114,32 +107,7 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
         job.do_all(range(MOST_THREADS), lambda _: schedule.work(begun + seconds, watch))
         job.done = job.total
 
-    return box.start(_ALL_KS, identity, max(int(seconds), 1), work, schedule)
-
-
-def _identity(workspace: Workspace, ks: Sequence[int]) -> tuple[str, tuple[int, ...], float]:
-    """Return what distinguishes one search for all ``ks`` from others, its seconds included."""
-    return workspace.digest, tuple(ks), BUDGET * (1 + st.session_state.get(_MORE, {}).get(workspace.digest, 0))
-
-
-def status_of_all(workspace: Workspace, ks: Sequence[int]) -> None:
-    """Draw in one row the gaps after a search for all ``ks``, and a button to go on."""
-    job = jobs.results().jobs.get(_ALL_KS)
-    if job is None or job.running or job.identity != _identity(workspace, ks) or not (gaps := _gaps(workspace, ks)):
-        return
-    with st.container(horizontal=True, vertical_alignment="center", key="search_of_all"):
-        if job.problem:
-            st.error(sentence(job.problem))
-        st.caption(f"{_in_words(gaps)}.", width="content")
-        if max(gaps.values()) > NEAR:
-
-            def go_on() -> None:
-                if job.complete:
-                    more = st.session_state.setdefault(_MORE, {})
-                    more[workspace.digest] = more.get(workspace.digest, 0) + 1
-                jobs.results().forget(_ALL_KS, job)
-
-            st.button("Search on", key="search_of_all_go_on", on_click=go_on, help=f"Searches for {BUDGET:g} s more.")
+    return box.start(ALL_KS, identity, max(int(seconds), 1), work, schedule)
 
 
 def _in_words(gaps: Mapping[int, float]) -> str:
@@ -179,7 +147,7 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
         jobs.watch(job, lambda: _draw(workspace, k, rows))
         return
     jobs.ended_early(_KIND, "Cancelled: the best partition so far is kept.")
-    of_all = jobs.results().jobs.get(_ALL_KS)
+    of_all = jobs.results().jobs.get(ALL_KS)
     (_draw_again if of_all is not None and of_all.running else _draw)(workspace, k, rows)
     _buttons(workspace, k, rows)
 
@@ -202,7 +170,13 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
             more = " more" if last_search else ""
             st.button(f"Search for {SECONDS} s{more}", on_click=ask, type="primary", icon=":material/search:")
         if newest:
-            _offer(workspace, k, newest)
+            groups = pd.DataFrame({"record": workspace.frame.index, "group": newest.partition.labels + 1})
+            download(
+                "Download the best partition (CSV)",
+                lambda: to_csv(groups),
+                f"{file_name(f'{workspace.table.title} k={k} groups')}.csv",
+                help="The group of each record, in the order of the file.",
+            )
     if newest and workspace.is_sample:
         st.caption("This partition is one of the sample, so it cannot be released. Use all records and search again.")
     if workspace.is_sample:
@@ -213,19 +187,6 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
             "The lowest possible loss lies between the **lower bound** and the loss of the **best known partition**. A "
             f"search narrows this gap from both sides. {how}"
         )
-
-
-def _offer(workspace: Workspace, k: int, newest: Result) -> None:
-    for page, label in (("clusters", "Show best known in Clusters"), ("release", "Release best known")):
-        if st.button(label, on_click=state.update, kwargs={"method": state.FOUND, "k": k}):
-            shell.go(page)
-    groups = pd.DataFrame({"record": workspace.frame.index, "group": newest.partition.labels + 1})
-    download(
-        "Download the best partition (CSV)",
-        lambda: to_csv(groups),
-        f"{file_name(f'{workspace.table.title} k={k} groups')}.csv",
-        help="The group of each record, in the order of the file.",
-    )
 
 
 def _start(workspace: Workspace, k: int, request: tuple[str, int, float]) -> Job:
@@ -291,13 +252,6 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
                 here = certificate.best_here(workspace, [k], rows)[k]
                 says = f"{says} Only its loss is stored; the best partition here has {describe_gap(here, bound.information_loss)}."
             st.markdown(escape_markdown(says))
-    last_search = searched.certificates(workspace).get(k)
-    if last_search and not workspace.is_sample and len(last_search.found) + len(last_search.proven) > 2:
-        soon = certificate.soon(workspace, [k])[0].information_loss
-        st.caption(
-            f"Best known partition at k = {k} after {last_search.seconds:.3g} s of search: "
-            f"{describe_gap(last_search.found[-1][1], max(last_search.proven[-1][1], soon))}."
-        )
 
 
 _draw_again = st.fragment(run_every=3.0)(_draw)  # while all values of k are searched

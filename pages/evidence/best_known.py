@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -15,7 +13,7 @@ from microagg.tables import to_csv
 from pages.evidence import figures
 from pages.evidence.figures import data_title
 from pages.shared import state
-from pages.shared.figures import download, show_figure, show_table, show_tiles
+from pages.shared.figures import download, show_figure, show_tiles
 from pages.shared.text import count, escape_markdown, percent
 
 _NEAR = 1.0  # percent: a cell with at most this gap is close to the optimum
@@ -83,9 +81,8 @@ def _one(table: pd.DataFrame) -> None:
             f"{f', seed={seed}' if seed else ''})\nbest.partition.labels, best.information_loss, best.bound"
         )
         st.markdown(
-            "A better partition is a CSV file with a column `group`: the group of each record, in the order of the data "
-            "set, as in the file above. In a checkout of the project, this command computes its loss from the records and "
-            "stores it if the loss is lower. Send the change as a pull request."
+            "A better partition is a CSV file with a column `group`, as above. In a checkout of the project, this command "
+            "stores it if its loss is lower; send the change as a pull request:"
         )
         where = f"--data {data} --k {k}" + (f" --seed {seed}" if len(seeds) > 1 else "")
         st.code(f'python benchmarks/records.py --offer groups.csv {where} --by "your name and year"', language="bash")
@@ -104,18 +101,6 @@ def _against_printed(limits: pd.DataFrame) -> None:
         title=f"In {int((lower > 0).sum())} of {len(table)} cells the best known partition has lower loss than every printed "
         f"figure, by {lower.min():.1f} to {lower.max():.1f} %",
         key="against_printed",
-        alt="Best known loss and lower bound by data set and k, in percent of the lowest printed figure; the table below "
-        "has the numbers.",
+        alt="Best known loss and lower bound by data set and k, in percent of the lowest printed figure.",
     )
-    number = st.column_config.NumberColumn
-    columns: dict[str, Any] = {
-        "data": "Data set",
-        "k": "k",
-        "printed": number("Lowest printed (%)", format="%.4f"),
-        "printed_by": "Method",
-        "stored": number("Best known (%)", format="%.4f"),
-        "floor": number("Lower bound (%)", format="%.4f"),
-        "gap": number("Gap (%)", format="%.3f"),
-    }
-    show_table(table.assign(data=table["data"].map(data_title))[list(columns)], columns, height="content")
     st.caption(f"Information losses on z-scores. The figures are those of {papers}.")

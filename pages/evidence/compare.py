@@ -14,7 +14,7 @@ from microagg.studies.landscape import conclusions
 from microagg.tables import to_csv
 from pages.evidence import figures
 from pages.shared import jobs, methods, state
-from pages.shared.figures import download, show_figure, show_table
+from pages.shared.figures import download, show_figure
 from pages.shared.job_queue import Job
 from pages.shared.small_figures import duel_panel, duel_range
 from pages.shared.text import count, escape_markdown, listing, sentence
@@ -139,18 +139,12 @@ def _time() -> None:
         _pick_k()
     k = choices.at_k or None
     table = landscape.pareto(choices.on or None, k)
-    alt = "Loss above the lowest known one against seconds, a point per method; the table below has the numbers."
+    alt = "Loss above the lowest known one against seconds, a point per method."
     show_figure(figures.loss_and_time(table), title=conclusions.describe_pareto(table, k), key="time", alt=alt)
     st.caption(
         "Dotted line: the Pareto front, on which a lower loss takes more time. It leaves out a method if another one is "
         f"as good in both, to within {landscape.LESS_LOSS:g} % of loss and {landscape.LESS_TIME:g} % of time."
     )
-    columns = {
-        "title": "Worth trying",
-        "seconds": st.column_config.NumberColumn("Seconds", format="%.2g"),
-        "above_best": st.column_config.NumberColumn("Loss above the lowest known (%)", format="%.3g"),
-    }
-    show_table(table.loc[table["front"], list(columns)], columns, height="content")
 
 
 def _pick_k() -> None:

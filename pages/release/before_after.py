@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,8 @@ def draw_distribution(counts: pd.DataFrame, released: str) -> go.Figure:
     if lies:
         frequent = [counts[name].nlargest(_MOST_CATEGORIES).index for name in counts]
         counts = counts.loc[list(dict.fromkeys([*frequent[0], *frequent[1]]))]
-    values = [escape_html(value)[:40] for value in counts.index] if lies else counts.index.to_numpy()
+    named = ["* (anything)" if value == ANYTHING else escape_html(value)[:40] for value in counts.index]
+    values = named if lies else counts.index.to_numpy()
     hover = "<b>%{y}</b><br>%{x:,}" if lies else "about %{x}<br>%{y:,.0f}"
     figure = go.Figure()
     for column, name, color in (("before", "before", theme.NEUTRAL), ("released", released, theme.BLUE)):
@@ -105,18 +106,14 @@ def show(workspace: Workspace, release: Release, identity: Hashable, measured: A
         with right:
             _correlations(list(map(str, names)), old, new)
             _say_first(_SHOWN_CORRELATED, workspace.d)
-    with st.expander("Records side by side", key="side_by_side"):
-        _side_by_side(before, release, list(workspace.columns)[:_SHOWN_BESIDE])
-        _say_first(_SHOWN_BESIDE, workspace.d)
+    _side_by_side(before, release, list(workspace.columns))
     st.header("Attribute by attribute", anchor=False)
     most = changes.iloc[0]
     labels = workspace.table.variable_labels
     title = f"{workspace.table.with_label(shortened(most.attribute))} has the highest loss: {percent(most.lost)}"
     show_figure(losses(changes, labels), title=title, key="losses", alt="The information loss of each attribute.")
     _say_first(_SHOWN_LOSSES, workspace.d, "most affected")
-    with st.expander("All figures of each attribute", key="attributes"):
-        _attributes(changes, None if measured is None else measured.attributes, labels)
-        _say_first(_SHOWN_CHANGES, workspace.d, "most affected")
+    _attributes(changes, None if measured is None else measured.attributes, labels, workspace.d)
 
 
 def _say_first(limit: int, d: int, which: str = "first") -> None:
@@ -139,8 +136,12 @@ def _counts(identity: Hashable, name: str, _before: pd.Series, _release: Release
     return distribution(_before, _release.frame[name], _release.partition.labels)
 
 
-def _attributes(changes: pd.DataFrame, measured: pd.DataFrame | None, labels: Mapping[str, str]) -> None:
-    """Draw the table of all figures of each attribute."""
+@st.fragment
+def _attributes(changes: pd.DataFrame, measured: pd.DataFrame | None, labels: Mapping[str, str], d: int) -> None:
+    """Draw the table of all figures of each of ``d`` attributes once it is opened."""
+    folded = st.expander("All figures of each attribute", key="attributes", on_change="rerun")
+    if not folded.open:
+        return
     table = changes[["attribute", "lost", "changed"]].copy()
     if labels:
         table["label"] = [labels.get(str(name), "") for name in table["attribute"]]
@@ -162,7 +163,9 @@ def _attributes(changes: pd.DataFrame, measured: pd.DataFrame | None, labels: Ma
         "hellinger": number("Hellinger distance", format="%.3f"),
         "interval_disclosure": number("Near the original", format="percent", help="Released within 0.05 sd of it."),
     }
-    show_table(table[[name for name in columns if name in table]], columns)
+    with folded:
+        show_table(table[[name for name in columns if name in table]], columns)
+        _say_first(_SHOWN_CHANGES, d, "most affected")
 
 
 def _arrow(change: pd.Series, figure: str) -> str:
@@ -212,8 +215,13 @@ def _correlations(names: list[str], old: np.ndarray, new: np.ndarray) -> None:
     show_figure(correlations(old, new, names), title=title, key="correlations", alt=alt)
 
 
-def _side_by_side(before: pd.DataFrame, release: Release, names: list[str]) -> None:
-    labels = release.partition.labels
+@st.fragment
+def _side_by_side(before: pd.DataFrame, release: Release, columns: Sequence[str]) -> None:
+    """Draw the records before and after once this is opened."""
+    folded = st.expander("Records side by side", key="side_by_side", on_change="rerun")
+    if not folded.open:
+        return
+    names, labels = list(columns)[:_SHOWN_BESIDE], release.partition.labels
     order = labels.argsort(kind="stable")
     order = order[pd.Series(labels[order]).groupby(labels[order]).cumcount() < _SHOWN_OF_A_GROUP][:_SHOWN_RECORDS]
     old, new = before[names].iloc[order], release.frame[names].iloc[order]
@@ -229,14 +237,16 @@ def _side_by_side(before: pd.DataFrame, release: Release, names: list[str]) -> N
         return [f"background-color: {theme.BAND if dark else 'transparent'}; {bold}" for dark in band]
 
     group = st.column_config.NumberColumn("Group", pinned=True, width="small")
-    show_table(view.style.apply(tint, axis=0), {"group": group}, height=420)
     says = (
         f"{len(order)} of {count(len(labels), 'record')}, group by group, at most {_SHOWN_OF_A_GROUP} of each: each "
         "original value and the released one (→)."
     )
     if (new.astype(object) == ANYTHING).to_numpy().any():
         says += f" {escape_markdown(ANYTHING)} stands for anything."
-    st.caption(says)
+    with folded:
+        show_table(view.style.apply(tint, axis=0), {"group": group}, height=420)
+        st.caption(says)
+        _say_first(_SHOWN_BESIDE, len(columns))
 
 
 def _short(value: object) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 from microagg import Release
 from microagg.release import Finding, Report, guarantees
 from pages.release import before_after, checks, making, report
-from pages.shared import certificate, columns, limits, methods, recodings, released, searched, shell, state
+from pages.shared import certificate, columns, jobs, limits, methods, recodings, released, searched, shell, state
 from pages.shared.text import describe_gap, escape_markdown, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
@@ -34,7 +34,7 @@ def body() -> None:
         release, identity = released.with_earlier(workspace, release, identity)
         if release is None:
             return
-    measured = released.measured(release, identity)
+    measured = released.measure(workspace, release, identity, jobs.soon)  # or else the page is drawn twice
     verdict = released.judge("The release", release, measured)
     findings = checks.all_findings(workspace, release, counted, verdict)
     accepted = checks.accepted(release, identity)
@@ -118,7 +118,10 @@ def _say_partition(workspace: Workspace, report: Report) -> None:
     """
     k, measure = state.current().k, report.measure
     best, newest = searched.best(workspace, k), searched.newest(workspace, k)
-    if methods.chosen(workspace) != state.FOUND or best is None or newest is None:
+    if methods.chosen(workspace) != state.FOUND:
+        _offer_best(workspace)
+        return
+    if best is None or newest is None:
         return
     least = certificate.floors(workspace, [k])[0].information_loss
     merged = " before groups are merged for the guarantees" if columns.guarantees(workspace.table) else ""
@@ -143,6 +146,17 @@ def _say_partition(workspace: Workspace, report: Report) -> None:
             f"{says} A better one has been found since: loss {percent(newest.information_loss)}.", width="content"
         )
         st.button("Use the better partition", on_click=searched.take_newest)
+
+
+def _offer_best(workspace: Workspace) -> None:
+    """Offer the best known partition if its loss is lower than that of the chosen method."""
+    k, name = state.current().k, methods.chosen(workspace)
+    best = searched.best(workspace, k) if not workspace.is_sample and not workspace.requested else None
+    runs = certificate.rows(workspace, {methods.method(workspace, name): name}, [k])
+    if best is None or runs.empty or best.information_loss >= runs["information_loss"][0] * (1 - searched.ROUNDING):
+        return
+    label = methods.offer(state.FOUND, best.information_loss, runs["information_loss"][0])
+    st.button(label, on_click=state.update, kwargs={"method": state.FOUND}, key="take_best", wrap=True)
 
 
 # --- options ------------------------------------------------------------------------------------------------------------

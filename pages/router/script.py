@@ -6,6 +6,7 @@ that loads it under another name, as those of multiprocessing do, has no visitor
 
 if __name__ == "__main__":
     import os
+    import sys
     from pathlib import Path
 
     import streamlit as st
@@ -13,6 +14,8 @@ if __name__ == "__main__":
     from pages.shared import compiling
 
     compiling.ahead()
+    # A page waits this long for the interpreter each time that a thread of a search holds it; usually it is ten times as long.
+    sys.setswitchinterval(0.0005)
     # The browser loads what draws charts, its largest file, while the server still imports what computes them.
     static = Path(st.__file__).parent / "static" / "static" / "js"
     for path in static.glob("PlotlyChart.*.js"):

@@ -21,7 +21,7 @@ from pages.shared.text import count, describe_gap, escape_html, percent
 
 _MOST = 14  # methods in a list
 _MOST_TICKS = 25  # with more values of k, not each has a tick
-_HEIGHT, _MARGIN = 404, 62  # pixels: the height, and the part of it above and below the axes
+HEIGHT, _MARGIN = 404, 62  # pixels: the height, and the part of it above and below the axes
 _K = "k, the minimum group size (records)"
 _DOTTED = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}
 
@@ -100,6 +100,7 @@ class _Chart:
             # At the last place all names stand, see name_lines.
             text=[""] * (len(part) - 1) + ["best known"] if single and last < max(self._at) else None,
             textposition="middle right",
+            cliponaxis=False,
             line={"color": style.color, "dash": style.dash, "width": 2},
             marker={"symbol": style.symbol, "size": 9, "color": style.color, "line": edge},
             # A click must not fade the rest: the choice is marked by a ring.
@@ -124,7 +125,7 @@ class _Chart:
             labels = [End(end.name, math.log10(end.y), end.color) for end in labels if end.y > 0]
         part = strip.CURVES if self.figure.layout.yaxis.domain else (0, 1)
         x = math.log10(place) if self.figure.layout.xaxis.type == "log" else place
-        room = name_ends(self.figure, labels, x, span, (part[1] - part[0]) * (_HEIGHT - _MARGIN))
+        room = name_ends(self.figure, labels, x, span, (part[1] - part[0]) * (HEIGHT - _MARGIN))
         self.figure.update_layout(margin_r=room)
 
     def measure_axis(self) -> tuple[float, float]:
@@ -140,8 +141,6 @@ class _Chart:
             ticks = {"dtick": 1 if span[1] - span[0] > 1.5 else "D2"}
         else:
             # The acceptable loss may be far above all curves, and does not stretch the axis.
-            if "unpolished" in self.rows and self.name == "information_loss":
-                more += list(self.rows["unpolished"])
             span = (
                 0.0,
                 1.06 * max([*values, *more, *(bound.information_loss for bound in self.floor)], default=1) or 1.0,
@@ -203,8 +202,6 @@ def measure_curves(
         add_line(figure, list(line[1]), helper[1], line[0], _DOTTED)
     for variant, part in rows.groupby("variant", sort=False):
         chart.line(str(variant), part.sort_values(across))
-    if name == "information_loss" and numeric:
-        _before_polishing(figure, methods)
     if limits[1] is not None:
         _limit(figure, rows, positions, limits[1])
     chosen = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
@@ -218,20 +215,9 @@ def measure_curves(
     figure.update_layout(hoverlabel=strip.HOVER)
     if against == "k":
         chart.below(methods, along, selected)
-    finish(figure, _HEIGHT)
+    finish(figure, HEIGHT)
     chart.name_lines(positions[-1], up)
     return figure
-
-
-def waiting(ks: Sequence[int]) -> go.Figure:
-    """Draw the empty axes that stand until the first curve."""
-    figure = go.Figure()
-    _across_axis(figure, list(ks), "k")
-    figure.add_annotation(
-        text="The first curve appears here in a moment.", xref="paper", yref="paper", x=0.5, y=0.5, showarrow=False
-    )
-    figure.update_yaxes(range=[0, 1], showticklabels=False, title=" ")
-    return finish(figure, _HEIGHT)
 
 
 def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], methods: pd.DataFrame) -> None:
@@ -306,15 +292,6 @@ def _acceptable(
         showarrow=False,
         font={"size": 12},
     )
-
-
-def _before_polishing(figure: go.Figure, rows: pd.DataFrame) -> None:
-    """Draw the IL of polished methods before polishing, as thin lines."""
-    polished = rows[rows["unpolished"] > rows["information_loss"]]
-    for variant, part in polished.groupby("variant", sort=False):
-        part = part.sort_values("k")
-        line = {"color": theme.style(str(variant)).color, "width": 1, "dash": "dot"}
-        add_line(figure, part["k"], part["unpolished"], "thin: before polishing", line)
 
 
 def _across_axis(figure: go.Figure, positions: list[int], against: str) -> tuple[float, float]:

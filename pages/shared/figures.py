@@ -109,8 +109,8 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
     figure.update_layout(
         height=height, margin={"l": 10, "r": 10, "t": 12, "b": 10}, legend=_LEGEND, hoverlabel={"align": "left"}
     )
-    figure.update_xaxes(automargin=True)
-    figure.update_yaxes(automargin=True)
+    figure.update_xaxes(automargin=True, separatethousands=True)
+    figure.update_yaxes(automargin=True, separatethousands=True)
     return figure
 
 

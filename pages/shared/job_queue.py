@@ -63,6 +63,11 @@ class FairScheduler:
         self._used: dict[Hashable, float] = {}  # seconds that the threads of each owner computed before
         self._numbers = itertools.count(1)
         self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="job", initializer=_lower_priority)
+        self.urgent_threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="urgent job")
+
+    def submit(self, urgent: bool, do: Callable[..., None], *arguments: Any) -> Future[None]:
+        """Call ``do`` in a thread, which has the priority of pages if it is ``urgent``."""
+        return (self.urgent_threads if urgent else self.threads).submit(do, *arguments)
 
     def acquire(self, turn: Turn) -> bool:
         """Wait until the thread may compute. Return False if it was cancelled instead."""
@@ -167,7 +172,7 @@ class Job:
     ) -> None:
         """Call ``work`` with the job in a thread, before other jobs of the owner if it is ``urgent``."""
         self._scheduler, self._turn = scheduler, Turn(owner, urgent, lambda: self.cancelled)
-        self.future = scheduler.threads.submit(self._run, work)
+        self.future = scheduler.submit(urgent, self._run, work)
         self.future.add_done_callback(_notify)
 
     def cancel(self) -> None:
@@ -213,7 +218,7 @@ class Job:
         self._todo = list(items)
         with self._paused():
             n_helpers = min(self._scheduler.most + _SPARE, len(self._todo))
-            helpers = [self._scheduler.threads.submit(self._help, do) for _ in range(n_helpers)]
+            helpers = [self._scheduler.submit(self._turn.urgent, self._help, do) for _ in range(n_helpers)]
             failures = [failure for helper in helpers if (failure := helper.exception()) is not None]
             for failure in sorted(failures, key=lambda failure: isinstance(failure, Cancelled)):
                 raise failure

@@ -341,6 +341,27 @@ def background(
     return None
 
 
+def soon(
+    kind: str,
+    identity: Hashable,
+    keys: Sequence[str],
+    title: str,
+    make: Callable[[], Outcome],
+    n: int = 0,
+    *,
+    urgent: bool = True,
+) -> Outcome | None:
+    """Like :func:`background`, but wait a moment for the result, a longer one if it is ``urgent``."""
+    outcome_now = background(kind, identity, keys, title, make, n, urgent=urgent)
+    if outcome_now is None:
+        job = results().jobs[kind]
+        job.wait(1.0 if urgent else 0.1)
+        if job.complete:
+            results().forget(kind, job)
+            outcome_now = job.result
+    return outcome_now
+
+
 def once(
     kind: str,
     identity: Hashable,
@@ -356,20 +377,14 @@ def once(
     Before the result, draw the progress, which starts with ``title``, or the failure, and return None. ``urgent`` work
     goes first, and the page waits a moment for it.
     """
-    outcome_now = background(kind, identity, keys, title, make, n, urgent=urgent)
-    if outcome_now is not None:
-        return outcome_now
-    job = results().jobs[kind]
-    job.wait(1.0 if urgent else 0.1)
-    if job.running:
-        watch(job)
-    elif job.complete:
-        results().forget(kind, job)
-        complete: Outcome = job.result
-        return complete
-    else:
-        ended_early(kind, f"{title}: cancelled.")
-    return None
+    outcome_now = soon(kind, identity, keys, title, make, n, urgent=urgent)
+    job = results().jobs.get(kind)
+    if outcome_now is None and job is not None:
+        if job.running:
+            watch(job)
+        else:
+            ended_early(kind, f"{title}: cancelled.")
+    return outcome_now
 
 
 @st.fragment(run_every=0.6)
@@ -377,10 +392,10 @@ def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
     """Draw the progress of a job with a button to cancel it, and ``draw``. At its end, draw the page anew."""
     if not job.running:
         st.rerun()
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(min(job.done / max(job.total, 1), 1.0), text=escape_markdown(job.message))
     # Jobs of several kinds may be watched on a page.
     kind = next((kind for kind, each in list(results().jobs.items()) if each is job), "")
+    bar, button = st.container(key=f"job_{kind}").columns([5, 1], vertical_alignment="center")
+    bar.progress(min(job.done / max(job.total, 1), 1.0), text=escape_markdown(job.message))
     button.button("Cancel", key=f"cancel_{kind}", on_click=job.cancel, width="stretch")
     if draw:
         draw()

@@ -12,7 +12,8 @@ from microagg import ALGORITHMS, Param
 from microagg.algorithms.base import is_own
 from microagg.algorithms.method import VARIANTS
 from microagg.studies.experiment import Method
-from pages.shared import searched, state
+from pages.shared import state
+from pages.shared.text import percent
 from pages.shared.workspace import Workspace
 
 #: The default methods for numbers, the quickest on very many records.
@@ -74,14 +75,11 @@ def left_out(workspace: Workspace) -> dict[str, str]:
     return {name: texts[name] for name in state.current().compare.methods if texts[name]}
 
 
-def chosen(workspace: Workspace, *, now: bool = False) -> str:
-    """Return the chosen variant or :data:`.state.FOUND`, by default the usual or, for an upload, the best one."""
-    choices, able = state.current(), fitting(workspace)
-    name = choices.method
+def chosen(workspace: Workspace) -> str:
+    """Return the chosen variant or :data:`.state.FOUND`, by default the usual one, whatever has been searched since."""
+    name, able = state.current().method, fitting(workspace)
     if name in able or name == state.FOUND:
         return name
-    if choices.data == state.UPLOAD and not workspace.is_sample and searched.is_there(workspace, choices.k, now=now):
-        return state.FOUND
     best = "mdav-star" if workspace.is_numeric else _QUICK if workspace.is_wide else "k-member"
     return best if best in able else able[0]
 
@@ -108,6 +106,12 @@ def sweep_methods(workspace: Workspace, names: Sequence[str]) -> dict[Method, st
 
 def title(name: str) -> str:
     return "Best known" if name == state.FOUND else VARIANTS[name].title
+
+
+def offer(name: str, loss: float, instead: float) -> str:
+    """Return the label of a button for a run of lower loss, which says what it gains; losses in percent."""
+    what = "the best known partition" if name == state.FOUND else title(name)
+    return f"Use {what}: loss {percent(loss).removesuffix(' %')} instead of {percent(instead)}"
 
 
 def title_of(key: str) -> str:
@@ -139,7 +143,7 @@ def _param(key: str, param: Param) -> None:
 def polish(key: str) -> None:
     text = (
         "Improves each partition by moving and exchanging records between neighboring groups, and by cutting "
-        "groups anew, until no such step lowers the loss. On the page Choose k thin lines show the loss before."
+        "groups anew, until no such step lowers the loss. The table on the page Choose k has the loss before."
     )
     state.bound(st.toggle, "Polish by local search", "polish", key=key, help=text)
 

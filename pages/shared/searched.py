@@ -31,9 +31,6 @@ Key = tuple[str, int]
 # The results of the open page by key, None on the page that always takes the newest, and the page.
 _TAKEN, _PAGE = "searched_taken", "searched_page"
 
-# The keys of the certificates at the start of the drawing of the page.
-_BEGUN = "searched_begun"
-
 
 @st.cache_resource(scope="session", show_spinner=False)
 def all_certificates() -> OrderedDict[Key, Certificate]:
@@ -59,8 +56,6 @@ def enter(page: str, *, live: bool) -> None:
     if live or st.session_state.get(_PAGE) != page:
         st.session_state[_TAKEN] = None if live else {}
     st.session_state[_PAGE] = page
-    with jobs.results().lock:
-        st.session_state[_BEGUN] = frozenset(all_certificates())
 
 
 def take_newest() -> None:
@@ -76,13 +71,6 @@ def best(workspace: Workspace, k: int) -> Result | None:
         page_results[workspace.digest, k] = newest(workspace, k)
     result: Result | None = page_results[workspace.digest, k]
     return result
-
-
-def is_there(workspace: Workspace, k: int, *, now: bool = False) -> bool:
-    """Whether there was a partition for ``k`` at the start of the drawing, or is one ``now``."""
-    if now or st.session_state.get(_TAKEN) is not None:
-        return best(workspace, k) is not None
-    return (workspace.digest, k) in st.session_state.get(_BEGUN, ()) or stored_result(workspace, k) is not None
 
 
 def newest(workspace: Workspace, k: int) -> Result | None:

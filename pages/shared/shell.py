@@ -244,7 +244,7 @@ def _choices() -> None:
 def _method(workspace: Workspace) -> None:
     name = methods.chosen(workspace)
     able = methods.fitting(workspace)
-    is_there = not workspace.is_sample and searched.is_there(workspace, state.current().k)
+    is_there = not workspace.is_sample and searched.best(workspace, state.current().k)
     options = [state.FOUND, *able] if name == state.FOUND or is_there else able
     key = "w_method_chosen"
     state.bound(st.selectbox, "Method", "method", key=key, selected=name, options=options, format_func=methods.title)

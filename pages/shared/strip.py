@@ -110,7 +110,7 @@ def add_axis(
     numbers = numbered(places, chosen, span, steep=steep)
     texts = [f"<b>{k:,}</b>" if k == chosen else f"{k:,}" for k in numbers]
     look: dict[str, Any] = {"mode": "text", "textfont": {"size": 12}, "unselected": {"textfont": {"color": None}}}
-    look |= {"yaxis": "y3", "hoverinfo": "skip"}
+    look |= {"yaxis": "y3", "hoverinfo": "skip", "cliponaxis": False}
     figure.add_scatter(x=numbers, y=[0.3] * len(numbers), name="numbers", text=texts, **look)
     look = {"yaxis": "y3", "mode": "markers", "unselected": {"marker": {"opacity": 1}}}
     if rules:

@@ -47,7 +47,7 @@ def body() -> None:
         "MDAV* against V-MDAV": ("clusters", _demonstrate, "For research: two methods, side by side."),
     }
     for column, (label, (page, choose, for_whom)) in zip(st.columns(len(ways)), ways.items(), strict=True):
-        with column:
+        with column.container(gap="xsmall"):
             shell.button(label, page, choose, kind="primary" if page == "data" else "secondary")
             st.caption(for_whom)
     _six_persons()

@@ -105,7 +105,7 @@ def test_what_is_worth_trying_is_what_is_stored(on):
     """Each method left out has one on the front that is as good in both, and none on the front has."""
     app = open_page("evidence", view="time", on=on, at_k="5")
     table = above("best", on, 5)
-    chosen = table.loc[[TITLES[title] for title in app.dataframe[0].value["title"]]]
+    chosen = table.loc[[TITLES[title] for title in traces(app)["worth trying"]["text"]]]
     front, methods = re.search(r"(\d+) of (\d+) methods are worth trying at k = 5", text_of(app)).groups()
     assert (int(front), int(methods)) == (len(chosen), len(table))
     for name, own in table.iterrows():

@@ -87,7 +87,7 @@ def test_records_found_again_are_those_of_the_package_and_lines_say_what_holds_a
 def test_confidential_values_are_a_risk_where_there_are_some():
     app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="homogeneous")
     assert app.button_group(key="w_risk").options == [
-        "Worst record",
+        "Smallest group",
         "Record linkage",
         "Attribute disclosure",
         "t-closeness",
@@ -196,7 +196,7 @@ def test_what_a_search_has_found_is_a_point_like_any_other(monkeypatch):
 def test_categories_have_losses_to_choose_and_no_centroids_to_link_to():
     app = open_survey("choose_k", ks="5, 10", k="5", measure="risk", risk="record_linkage", lost="discernibility")
     assert app.button_group(key="w_risk").options == [
-        "Worst record",
+        "Smallest group",
         "Attribute disclosure",
         "t-closeness",
         "l-diversity",

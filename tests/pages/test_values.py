@@ -81,7 +81,7 @@ def test_extremes_are_coded_so_that_k_records_share_them():
     values = np.sort(datasets.load("wine").frame["proline"])
     low, high = values[3], values[-4]
     n = (values < low).sum() + (values > high).sum()
-    effects = take(app, "proline", f"numbers below {low:g} made that, and above {high:g} that")
+    effects = take(app, "proline", f"numbers below {low:,g} made that, and above {high:,g} that")
     assert f"{n} records changed, at least 4 have each of the two" in effects
     assert app.query_params["recode"] == [f"proline=<{low:g}={low:g}", f"proline=>{high:g}={high:g}"]
     assert f"proline: {low:g} to {high:,.0f}" in plain(look_at(app, "proline"))
