@@ -1,4 +1,4 @@
-"""What every algorithm loses, on seven data sets and 22 values of k: the page "Landscape" and its stored curves.
+"""What every algorithm loses, on seven data sets and 22 values of k: the results on the page "Evidence".
 
     MICROAGG_DATA_DIR=… NUMBA_NUM_THREADS=1 nice python benchmarks/landscape.py               # over an hour
     MICROAGG_DATA_DIR=… NUMBA_NUM_THREADS=1 nice python benchmarks/landscape.py --only mdav-star v-mdav

@@ -1,4 +1,4 @@
-"""Compute every printed figure of the five papers, and the curves behind their figures, and store them.
+"""Compute every printed figure of the four papers, and the curves behind their figures, and store them.
 
     MICROAGG_DATA_DIR=… python benchmarks/published.py            # what is missing or whose code has changed
     MICROAGG_DATA_DIR=… python benchmarks/published.py --all      # everything
@@ -6,7 +6,7 @@
     MICROAGG_DATA_DIR=… python benchmarks/published.py --curves   # the curves too, some ten minutes
     python benchmarks/published.py --restamp                      # new digests, after benchmarks/labels.py
 
-Results go to benchmarks/results/, which the page "Published results" shows and a test holds against the code.
+Results go to benchmarks/results/, which the page "Evidence" shows and a test holds against the code.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     MICROAGG_DATA_DIR=… python benchmarks/quality.py --data tarragona --k 3 --seconds 900
     MICROAGG_DATA_DIR=… python benchmarks/quality.py --methods           # only MDAV and Least loss, the rest as stored
 
-For each of Tarragona, Census and EIA (z-scores) and each k: the lowest standardized figure of the five papers; MDAV and
+For each of Tarragona, Census and EIA (z-scores) and each k: the lowest standardized figure of the four papers; MDAV and
 Least loss at its usual effort, with their seconds; what is found after 1, 10 and 60 seconds and in the end, when search
 and floor run at once and tell each other what they find (:class:`microagg.optimum.certificate.Certificate`, kernels
 compiled) until both meet, which proves an optimum; the floor that is proven by then; and the gap, 100 · (IL - floor) /

@@ -37,7 +37,7 @@ class LargeRelease:
     """A protected table in a folder of Parquet files, its report and its recipe."""
 
     path: Path  # the folder, as Dask, Spark, pandas and polars read it
-    report: Report  # losses and guarantees, as sums over blocks
+    report: Report  # losses and risk, as sums over blocks
     recipe: dict[str, Any]  # input of microagg.replay, together with the original files
     seconds: dict[str, float] = field(default_factory=dict)  # of each stage
 

@@ -141,7 +141,7 @@ class Sums:
         return [self.job.attributes[j].name for j in self.job.numeric]
 
     def report(self) -> Report:
-        """Return the report of losses and guarantees."""
+        """Return the report of losses and risk."""
         job, plan, before = self.job, self.job.plan, self.layout.moments
         after = moments_after(self.grouped)
         lost = self._loss() if after else None

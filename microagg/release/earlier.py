@@ -46,7 +46,7 @@ def read_earlier(source: str | os.PathLike[str] | bytes, name: str = "") -> Any:
     Parameters
     ----------
     source : path or bytes
-        A recipe (.json), or a table as in :func:`microagg.read_table`.
+        A recipe (.json), or a table as in :func:`microagg.tables.read_table`.
     name : str, optional
         File name of bytes.
     """

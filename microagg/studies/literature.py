@@ -1,4 +1,4 @@
-"""The printed figures of the five founding papers, and their computation.
+"""The printed figures of four papers, and their computation.
 
 ``published.csv`` has every printed figure and its :class:`Recipe`: data set, scaling, algorithm
 and parameters. :func:`compute` runs a recipe and :func:`verdict` compares the result with the printed figure.

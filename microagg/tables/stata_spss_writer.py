@@ -1,7 +1,7 @@
 """Tables to SPSS and Stata files, and tables read from one written as the file was.
 
-Names that a program does not allow are changed (:mod:`microagg.tables.variable_names`) and kept as labels; labels that
-are too long are cut, with notices (:mod:`microagg.tables.limits`). No file has the time of writing.
+Names that a program does not allow are changed and kept as labels; labels that are too long are cut, with notices (both
+by :mod:`microagg.tables.limits`). No file has the time of writing.
 """
 
 from __future__ import annotations

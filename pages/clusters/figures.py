@@ -1,4 +1,4 @@
-"""The figures of the page Clusters: the records on a plane, the loss curve, the group sizes, and losses against k."""
+"""The figures of the page Clusters: the records on a plane, the loss curve, and losses against k."""
 
 from __future__ import annotations
 

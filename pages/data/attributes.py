@@ -1,4 +1,4 @@
-"""The values of one column, drawn by kind, and editors for orders and taxonomies: as text, from a file, by a click."""
+"""The values of one column, drawn by kind, and editors for orders and taxonomies: as text or by a click."""
 
 from __future__ import annotations
 

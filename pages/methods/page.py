@@ -13,7 +13,7 @@ from pages.shared.figures import show_figure
 from pages.shared.small_figures import groups_on_plane
 from pages.shared.text import count, escape_markdown, listing, percent
 
-_NO_FIGURE = "None of the five papers prints a figure to compare an implementation with."
+_NO_FIGURE = "None of the four papers under Evidence prints a figure to compare an implementation with."
 
 #: Methods of the literature that are not here, and why.
 ABSENT = {
