@@ -145,8 +145,8 @@ _PARAMS = (
         "int",
         (1, None),
         1,
-        "Into how many blocks of neighboring groups the data are cut; each is improved by itself. More are faster and "
-        "lose a little more.",
+        "The number of blocks of neighboring groups that the data are cut into; each block is improved by itself. "
+        "More blocks are faster and raise the loss a little.",
         symbol="NPB",
     ),
     Param(
@@ -154,10 +154,10 @@ _PARAMS = (
         "choice",
         ("distance", "squared"),
         "distance",
-        "What the assignment makes least: the sum of distances to the centroids, as in the paper, or of their squares, "
+        "What the assignment minimizes: the sum of distances to the centroids, as in the paper, or of their squares, "
         "which never raises the SSE.",
     ),
-    Param("rounds", "int", (1, 1000), 100, "How often each loop is repeated at most."),
+    Param("rounds", "int", (1, 1000), 100, "The maximum number of repetitions of each loop."),
 )
 _REFERENCE = "Mortazavi, Jalili & Gohargazi 2013"
 _COMPLEXITY = "O(n²d/k) a step, and a sparse linear program"
@@ -225,7 +225,7 @@ class RIMHM(Microaggregator):
             "float",
             (0.0, 1.0),
             0.1,
-            "Within stretches of what share of all records the start is shuffled; 0 does not shuffle.",
+            "The length of the shuffled stretches of the start, as a share of all records; 0 does not shuffle.",
             symbol="p",
         ),
         Param("random_state", "int", (0, None), 0, "The seed of the shuffling: the same seed gives the same groups."),

@@ -263,16 +263,16 @@ class KMember(Microaggregator):
             "choice",
             ("last", "seed"),
             "last",
-            "Whether the next group begins far from the record added last, as printed in the paper's Fig. 5, or from "
-            "the one that began the group before, as in its text.",
+            "The record that the next group starts far from: the one added last, as in the paper's Fig. 5, or the one "
+            "that started the group before, as in its text.",
         ),
         Param(
             "class_penalty",
             "float",
             (0.0, None),
             0.0,
-            "What a record outside its group's most frequent class costs, in units of information loss; 0 leaves "
-            "classes out of account.",
+            "The cost of a record outside its group's most frequent class, in units of information loss; 0 ignores "
+            "class labels.",
             needs_classes=True,
         ),
         Param(

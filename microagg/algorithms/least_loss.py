@@ -89,8 +89,8 @@ class LeastLoss(Microaggregator):
             "choice",
             tuple(EFFORTS),
             "usual",
-            "How often groups are taken apart: quick a tenth as often as usual, thorough ten times as often; a number "
-            "of seconds, as often as there is time for.",
+            "How often groups are taken apart: quick does it a tenth as often as usual, thorough ten times as often. "
+            "A number of seconds, such as 60, does it as often as there is time.",
             counted="iterations",
         ),
         Param(
@@ -98,8 +98,8 @@ class LeastLoss(Microaggregator):
             "int",
             (0, None),
             0,
-            "How often groups are taken apart after the quick effort, for each group there is; 0 for what the effort "
-            "says. Seconds become this number, with which the same groups are made again.",
+            "How often groups are taken apart after the quick effort, for each group; 0 leaves this to the effort. A "
+            "run with seconds reports this number, which makes the same groups again.",
         ),
     )
 

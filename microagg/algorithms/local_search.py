@@ -52,7 +52,7 @@ class LocalSearch(Microaggregator):
         note="Not from the literature: which moves are made, and in which order, was chosen here. The result is never "
         "worse than the start.",
     )
-    params = (Param("start", "algorithm", (), "mdav-star", "The algorithm whose groups are improved."),)
+    params = (Param("start", "algorithm", (), "mdav-star", "The algorithm that makes the groups to improve."),)
 
     def _partition(self, X: FloatArray, k: int, *, start: str) -> IntArray:
         return improve(X, start_labels(start, X, k), k)
@@ -76,16 +76,16 @@ class IteratedLocalSearch(Microaggregator):
         "seed gives the same groups, unless the time is limited by seconds.",
     )
     params = (
-        Param("start", "algorithm", (), "mdav-star", "The algorithm whose groups are improved."),
-        Param("effort", "int", (0, None), 20, "How often groups are taken apart, for each group there is."),
+        Param("start", "algorithm", (), "mdav-star", "The algorithm that makes the groups to improve."),
+        Param("effort", "int", (0, None), 20, "How often groups are taken apart, for each group."),
         Param(
             "seconds",
             "float",
             (0.0, None),
             0.0,
-            "The search ends after this many seconds even if the effort is not spent; 0 for no limit.",
+            "The maximum number of seconds: the search ends then even if the effort is not spent. 0 sets no limit.",
         ),
-        Param("random_state", "int", (0, None), 0, "The seed: the same one gives the same groups."),
+        Param("random_state", "int", (0, None), 0, "The seed: the same seed gives the same groups."),
     )
 
     def _partition(

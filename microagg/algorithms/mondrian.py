@@ -177,8 +177,8 @@ class Mondrian(Microaggregator):
             "choice",
             ("strict", "relaxed"),
             "strict",
-            "Whether records with equal values in the attribute that is cut stay together (strict), or go to both "
-            "sides so that these are equally large (relaxed).",
+            "Whether records with equal values in the attribute to cut stay together (strict), or may go to both "
+            "sides so that the sides are equally large (relaxed).",
         ),
     )
 

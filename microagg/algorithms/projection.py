@@ -27,7 +27,7 @@ from microagg.kernels.paths import by_value, first_component_scores, split_path,
 from microagg.validation import FloatArray, IntArray
 
 _ATTRIBUTE = Param(
-    "attribute", "int", (0, None), 0, 'Which attribute to sort by, counted from 0, if onto is "attribute".'
+    "attribute", "int", (0, None), 0, 'The attribute to sort by, counted from 0, if onto is "attribute".'
 )
 
 
@@ -65,7 +65,7 @@ class Projection(Microaggregator):
             "choice",
             ("first-component", "sum", "attribute"),
             "first-component",
-            "What the records are sorted by: the first principal component, the sum of attributes, or one attribute.",
+            "What to sort the records by: the first principal component, the sum of attributes, or one attribute.",
         ),
         _ATTRIBUTE,
     )
@@ -98,7 +98,7 @@ class ProjectionMHM(Microaggregator):
             "choice",
             ("first-component", "attribute"),
             "first-component",
-            "What the records are sorted by: the first principal component, or one attribute.",
+            "What to sort the records by: the first principal component, or one attribute.",
         ),
         _ATTRIBUTE,
     )
@@ -128,8 +128,8 @@ class MHM(Microaggregator):
             "choice",
             ("sum", "given"),
             "sum",
-            "How the records stand on the line that is cut: by their only attribute, by the sum of several, or as they "
-            "are given.",
+            'The order of the records on the line to cut: "sum" sorts by their only attribute or the sum of several, '
+            '"given" keeps the given order.',
         ),
     )
 

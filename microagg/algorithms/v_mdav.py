@@ -167,8 +167,8 @@ class VMDAV(Microaggregator):
             "float",
             (0.0, None),
             0.2,
-            "How readily a group takes in a further record: it does if its squared distance to the group is less than "
-            "γ times that to the nearest record outside. 0 never does.",
+            "How readily a group accepts a further record: it does if the record's squared distance to the group is "
+            "less than γ times that to the nearest record outside. 0 accepts none.",
             symbol="γ",
             grid=tuple(step / 10 for step in range(21)),
         ),

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from microagg.algorithms.base import Param
 
 
-_JSON_HELP = "Print one JSON object, and nothing else, on stdout."
+_JSON_HELP = "Print only one JSON object, on stdout."
 
 #: Flags of several commands.
 json_flag = click.option("as_json", "--json", is_flag=True, help=_JSON_HELP)
-force_flag = click.option("--force", is_flag=True, help="Overwrite a file that is there.")
+force_flag = click.option("--force", is_flag=True, help="Overwrite existing files.")
 k_flag = click.option("--k", "-k", type=int, required=True, help="The minimum number of records in a group.")
 
 
@@ -106,11 +106,13 @@ def first_sentence(text: str) -> str:
 
 def option_flags(fits: Callable[[Option], bool] = lambda option: True) -> list[Flag]:
     """A flag for each option of a release that fits. Its default is None, so that the option's applies."""
-    flags = []
+    flags, known = [], {option.name for option in OPTIONS}
     for option in OPTIONS:
         if option.kind.shell and fits(option):
             names = [option.name, f"--{dashed(option.name)}", *([option.flag] if option.flag else [])]
-            text = first_sentence(option.help) + _default(option.default)
+            text = " ".join(filter(None, [option.help.splitlines()[0], option.shell]))
+            text = re.sub(r"``([^`]*)``", lambda word: f"--{dashed(word[1])}" if word[1] in known else word[1], text)
+            text += "" if "Default:" in text else _default(option.default)
             hidden = bool(option.deprecated)
             flags.append(Flag(names, **_click_type(option), default=None, help=text, hidden=hidden))
     return flags
@@ -134,7 +136,7 @@ def _seed(text: Any) -> Any:
     if text in (True, "recorded"):
         return text
     if not text.isdecimal():
-        raise click.BadParameter(f"{text!r} is neither a seed nor 'recorded': write FILE before --shuffle.")
+        raise click.BadParameter(f"{text!r} is neither a seed nor 'recorded'. Write FILE before --shuffle.")
     return int(text)
 
 
@@ -146,7 +148,7 @@ def reader_flags() -> list[Flag]:
             kind, help_text = documentation[name]
             names = [f"read_{name}", f"--read-{dashed(name)}"]
             settings = _documented_type(kind, parameter.default) | {"help": help_text + _default(parameter.default)}
-            flags.append(Flag(names, **settings, default=None, section="How the file is read"))
+            flags.append(Flag(names, **settings, default=None, section="Reading FILE"))
     return flags
 
 
@@ -202,7 +204,7 @@ def algorithm_flags(taken: Sequence[str] = ()) -> list[Flag]:
         for param in cls.params:
             if param.name not in taken or param.name != "random_state":
                 owners.setdefault(param.name, []).append((key, param))
-    section = "Parameters of single algorithms (microagg methods KEY says them in full)"
+    section = "Parameters of single algorithms (details: microagg methods KEY)"
     return [
         Flag(
             [f"param_{name}", f"--{'method-' if name in taken else ''}{dashed(name)}"],
@@ -233,8 +235,8 @@ def read_params(key: str, texts: Mapping[str, str]) -> dict[str, Any]:
     for name in texts:
         if name not in params:
             names = ", ".join(f"--{dashed(param)}" for param in params)
-            advice = f"its flags are {names}" if names else "it has no flags"
-            raise ParameterError(f"{cls.info.title} ({key}) has no flag --{dashed(name)}: {advice}.")
+            advice = f"Its flags are {names}" if names else "It has no flags"
+            raise ParameterError(f"{cls.info.title} ({key}) has no flag --{dashed(name)}. {advice}.")
     return {name: params[name].read(text) for name, text in texts.items()}
 
 
@@ -288,8 +290,8 @@ class Data:
 
 def data_flags() -> list[click.Parameter]:
     """The argument FILE and the flags of all commands with data."""
-    seed = Flag(["data_seed", "--data-seed"], type=int, help="The seed of a data set that is generated.")
-    dataset = Flag(["dataset", "--data"], metavar="NAME", help="A data set instead of a file: see microagg datasets.")
+    seed = Flag(["data_seed", "--data-seed"], type=int, help="The seed of a generated data set.")
+    dataset = Flag(["dataset", "--data"], metavar="NAME", help="A data set instead of FILE: see microagg datasets.")
     download = Flag(["--download"], is_flag=True, help="Download the data set if it is not on this machine.")
     return [click.Argument(["file"], required=False), dataset, seed, download, *reader_flags()]
 
@@ -312,9 +314,9 @@ def release_flags() -> list[Flag]:
     engine = Flag(
         ["--engine"],
         type=click.Choice(sorted(ENGINES)),
-        help="Where the work is done: in memory, or in blocks of records by the workers of Dask. Default: 'memory'.",
+        help="Make the release in memory, or in blocks of records by the workers of Dask. Default: 'memory'.",
     )
-    block = Flag(["--block-size"], type=int, help="With Dask, about how many records are in a block.")
+    block = Flag(["--block-size"], type=int, help="The approximate number of records in a block, with Dask.")
     return [k, method, *option_flags(), engine, block]
 
 
@@ -322,24 +324,24 @@ def engine_flags() -> list[Flag]:
     """The flags for workers of a release in parts."""
     flag = partial(Flag, section="With --engine dask, for files that do not fit into memory")
     return [
-        flag(["--scheduler"], metavar="ADDRESS", help="The scheduler of Dask, such as tcp://10.0.0.5:8786."),
-        flag(["--workers"], type=int, metavar="N", help="How many workers are started here. Default: one a core."),
-        flag(["--memory-limit"], metavar="SIZE", help="Of each worker that is started here, such as 2GiB."),
+        flag(["--scheduler"], metavar="ADDRESS", help="The address of a Dask scheduler, such as tcp://10.0.0.5:8786."),
+        flag(["--workers"], type=int, metavar="N", help="The number of workers to start here. Default: one per core."),
+        flag(["--memory-limit"], metavar="SIZE", help="The memory limit of each worker started here, such as 2GiB."),
     ]
 
 
 def target_flags() -> list[Flag]:
     """The flags of commands that write a release."""
-    flag = partial(Flag, section="What is written")
+    flag = partial(Flag, section="Output")
     return [
         flag(["--out"], metavar="FILE", help="The protected file: .csv, .parquet, .xlsx, .dta or .sav."),
         flag(["--report"], metavar="FILE", help="The report to print and sign, as HTML."),
-        flag(["--steward-report"], metavar="FILE", help="The same with all figures, for the data steward only."),
-        flag(["--recipe"], metavar="FILE", help="What microagg replay needs to make the release again, as JSON."),
-        flag(["--against"], metavar="FILE", help="The recipe or file of an earlier release, to count what both tell."),
-        flag(["--accept"], multiple=True, metavar="CODE", help="Release in spite of this finding; needs --reason."),
-        flag(["--reason"], default="", help="Why a finding is accepted; the report says so."),
-        flag(["--force"], is_flag=True, help="Overwrite files that are there."),
+        flag(["--steward-report"], metavar="FILE", help="A report with all figures, for the data steward only."),
+        flag(["--recipe"], metavar="FILE", help="The recipe, as JSON: microagg replay repeats the release."),
+        flag(["--against"], metavar="FILE", help="An earlier recipe or file, to check both releases together."),
+        flag(["--accept"], multiple=True, metavar="CODE", help="Release despite this problem. Needs --reason."),
+        flag(["--reason"], default="", help="The reason for accepting a problem. The report quotes it."),
+        flag(["--force"], is_flag=True, help="Overwrite existing files."),
         flag(["as_json", "--json"], is_flag=True, help=_JSON_HELP),
     ]
 
@@ -359,18 +361,18 @@ def read_data(args: dict[str, Any]) -> Data:
     file, dataset, seed, download = (args.pop(name) for name in ("file", "dataset", "data_seed", "download"))
     reading = take_reading(args)
     if (file is None) == (dataset is None):
-        raise ParameterError("name a file, or a data set by --data, and not both.")
+        raise ParameterError("name a file, or a data set with --data, and not both.")
     if dataset is not None:
         if reading:
             flag = dashed(next(iter(reading)))
             raise ParameterError(
-                f"--read-{flag} says how a file is read, and a data set needs no saying: leave it out."
+                f"--read-{flag} says how a file is read, but --data names a data set: leave --read-{flag} out."
             )
         loaded = datasets.load(dataset, seed=seed, download=download)
         origin = {"dataset": dataset} | ({} if loaded.seed is None else {"seed": loaded.seed})
         return Data(loaded.frame, origin, loaded.schema)
     if seed is not None:
-        raise ParameterError("--data-seed is for data sets that are generated: leave it out.")
+        raise ParameterError("--data-seed is for generated data sets: leave it out.")
     read = read_file(file, **reading)
     for notice in (*read.done, *read.notices):
         say(f"Note: {notice.text}")

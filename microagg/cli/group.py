@@ -25,14 +25,14 @@ FAILS, BAD_INPUT, INTERNAL, UNREAD = 1, 2, 70, 141
 # Each command with its file, which is loaded when the command is called, and its line in the list.
 _COMMANDS = {
     "run": ("releasing", "Make a k-anonymous release of a file."),
-    "replay": ("releasing", "Make a release again from its recipe."),
-    "verify": ("verifying", "Count whether anybody's file is k-anonymous."),
-    "sweep": ("searching", "Run algorithms at many k, to a table."),
+    "replay": ("releasing", "Repeat a release from its recipe."),
+    "verify": ("verifying", "Check whether a file is k-anonymous, whoever made it."),
+    "sweep": ("searching", "Compare the information loss of algorithms at several k."),
     "bound": ("searching", "Compute a lower bound on the information loss."),
     "certify": ("verifying", "Check whether a certificate proves an optimum."),
     "risk": ("verifying", "Measure the disclosure risk and the data quality of a release."),
-    "reproduce": ("searching", "Compute a printed table of a paper, beside the print."),
-    "steps": ("listing", "Watch an algorithm decide, step by step."),
+    "reproduce": ("searching", "Recompute a table of a paper and compare it with the printed figures."),
+    "steps": ("listing", "Show the steps of an algorithm."),
     "dashboard": ("listing", "Open the dashboard in a browser."),
     "datasets": ("listing", "List the data sets."),
     "methods": ("listing", "List the algorithms, or explain one."),
@@ -90,13 +90,13 @@ class Commands(click.Group):
             _print_offers(error)
             return code
         except MemoryError:
-            return _print_error("there is not enough memory for this: take fewer records, or another algorithm.")
+            return _print_error("not enough memory: use fewer records, or another algorithm.")
         except SystemExit as error:
             # Click exits with 1 if the output is closed, which would say that a check fails.
             return UNREAD if error.code == FAILS else error.code  # type: ignore[return-value]
         except Exception as error:
             traceback.print_exc()
-            _print_error(f"this is a fault of microagg ({type(error).__name__}), not a result: please report it.")
+            _print_error(f"this is a fault of microagg ({type(error).__name__}), not a result. Please report it.")
             return INTERNAL
         return code if isinstance(code, int) else 0
 
@@ -119,7 +119,7 @@ def _print_offers(error: MicroaggError) -> None:
     for line in error.lines:
         click.echo(f"{'>' if line.marked else ' '}{line.number:6} | {line.text}", err=True)
     for offer in error.offers:
-        click.echo(f"It is read with {shlex.join(reading_words(offer.reading))} ({offer.label}).", err=True)
+        click.echo(f"To read it, add {shlex.join(reading_words(offer.reading))} ({offer.label}).", err=True)
 
 
 @click.group(
@@ -129,10 +129,10 @@ def _print_offers(error: MicroaggError) -> None:
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="microagg")
-@click.option("--plugin", multiple=True, metavar="FILE", help="A file with an algorithm of your own; repeatable.")
+@click.option("--plugin", multiple=True, metavar="FILE", help="A Python file with your own algorithm. Repeatable.")
 @click.pass_context
 def cli(ctx: click.Context, plugin: tuple[str, ...]) -> None:
-    """Make microdata k-anonymous by microaggregation, at little information loss.
+    """Make microdata k-anonymous by microaggregation, with low information loss.
 
     \b
     Example:

@@ -27,7 +27,7 @@ FILE = "MICROAGG_FILE"
 @click.command("datasets", cls=flags.Command)
 @flags.json_flag
 def data_sets(as_json: bool) -> None:
-    """List the data sets that --data takes.
+    """List the data sets for --data.
 
     \b
     Example:
@@ -44,7 +44,7 @@ def data_sets(as_json: bool) -> None:
         return
     for entry in entries:
         n, d = ("drawn" if size is None else f"{size:,}" for size in entry.shape)
-        note = "" if datasets.is_available(entry.name) else "  (not on this machine: --download)"
+        note = "" if datasets.is_available(entry.name) else "  (not on this machine: add --download)"
         click.echo(f"{entry.name:<14} {n:>7} × {d:<6} {entry.title}{note}")
 
 
@@ -52,7 +52,7 @@ def data_sets(as_json: bool) -> None:
 @click.argument("key", required=False)
 @flags.json_flag
 def methods(key: str | None, as_json: bool) -> None:
-    """List the algorithms that --method takes, or say all about the one called KEY: its flags, its steps, its source.
+    """List the algorithms for --method, or explain the algorithm KEY: its flags, its steps, its source.
 
     \b
     Examples:
@@ -79,10 +79,10 @@ def _describe(key: str) -> str:
     cls = algorithm(key)
     info = cls.info
     lines = [f"{info.title} ({key}): {info.summary}", ""]
-    lines += [line for param in cls.params for line in _describe_param(param)] or ["It has no flags of its own."]
+    lines += [line for param in cls.params for line in _describe_param(param)] or ["It has no flags."]
     kinds = "numbers and categories" if info.mixed else "numbers"
     lines += ["", f"Works on {kinds}. Time {info.complexity}.", f"Source: {info.reference}"]
-    lines += [f"What the source leaves open: {info.note}"] if info.note else []
+    lines += [f"Left open by the source: {info.note}"] if info.note else []
     return "\n".join([*lines, "", cite(cls), "", inspect.getdoc(inspect.getmodule(cls)) or ""])
 
 
@@ -112,14 +112,13 @@ def _as_dict(key: str) -> dict[str, Any]:
 @click.command(cls=flags.Command)
 @click.option("--k", "-k", type=int, default=3, show_default=True, help="The minimum number of records in a group.")
 @click.option("--method", default="mdav-star", show_default=True, metavar="KEY", help="The algorithm.")
-@click.option("--html", metavar="FILE", help="Write an animation to this file instead.")
+@click.option("--html", metavar="FILE", help="Write an animation to this file instead of printing the steps.")
 @flags.force_flag
 @flags.json_flag
 def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **args: Any) -> None:
-    """Watch an algorithm decide on FILE, or on a data set, step by step: at most 300 records.
+    """Show the steps of an algorithm on FILE or a data set of at most 300 records.
 
-    Numbers are taken as they are where there is one quasi-identifier, and standardized where there are more, unless
-    --scale says otherwise.
+    A single quasi-identifier keeps its unit; several are standardized. --scale overrides this.
 
     \b
     Examples:
@@ -134,7 +133,7 @@ def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **a
     scale = args.pop("scale")
     source = flags.make_source(flags.read_data(args), args)
     if not source.schema.is_numeric:
-        raise DataError("some quasi-identifiers are categories: name only columns of numbers by --qi.")
+        raise DataError("some quasi-identifiers are categories: name only numeric columns with --qi.")
     names = [str(name) for name in source.schema.quasi_identifiers]
     X = source.numbers(scale or ("none" if len(names) == 1 else "zscore")).Z
     attributes = names if len(names) > 1 else None
@@ -151,22 +150,24 @@ def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **a
 
 @click.command(cls=flags.Command)
 @click.argument("file", required=False)
-@click.option("--port", type=click.IntRange(1, 65_535), help="Where it listens; by default a free one from 8501 on.")
-@click.option("--browser/--no-browser", default=True, show_default=True, help="Open it in a browser.")
+@click.option("--port", type=click.IntRange(1, 65_535), help="The port. Default: the first free one from 8501 on.")
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Open the dashboard in a browser.")
 def dashboard(file: str | None, port: int | None, browser: bool) -> int:
-    """Open the dashboard, on FILE if it is given.
+    """Open the dashboard, with FILE if you name one.
 
-    It listens on this machine only and ends with Ctrl-C. Streamlit's environment variables, such as
-    STREAMLIT_SERVER_ADDRESS, hold for it.
+    By default only this machine can reach the dashboard. Ctrl-C stops it. Streamlit's environment variables, such as
+    STREAMLIT_SERVER_ADDRESS, configure it.
 
-    \b Examples:
-      microagg dashboard microagg dashboard people.csv
+    \b
+    Examples:
+      microagg dashboard
+      microagg dashboard people.csv
     """
     missing = [name for name in ("streamlit", "plotly") if importlib.util.find_spec(name) is None]
     if missing:
         raise DataError(f'the dashboard needs {" and ".join(missing)}: pip install "microagg[dashboard]".')
     if file is not None and not Path(file).is_file():
-        raise DataError(f"there is no file {file!r}: check the name and the folder.")
+        raise DataError(f"there is no file {file!r}: check its name and folder.")
     package = Path(__file__).parents[1]
     installed = package / "_dashboard" / "app.py"
     app = installed if installed.is_file() else package.parent / "app.py"

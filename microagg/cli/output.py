@@ -41,18 +41,16 @@ def check_targets(targets: Iterable[str | None], sources: Iterable[str | None] =
             continue
         path = Path(target).resolve()
         if path in taken:
-            raise ParameterError(
-                f"{target!r} is named twice: a file cannot be written over one that is read or written."
-            )
+            raise ParameterError(f"{target!r} is named twice, to read or write: choose another name for the output.")
         taken[path] = target
         if path.is_dir():
             raise ParameterError(f"{target!r} is a folder: name a file in it.")
         if not path.parent.is_dir():
-            raise DataError(f"there is no folder {str(Path(target).parent)!r}: make it, or choose another one.")
+            raise DataError(f"there is no folder {str(Path(target).parent)!r}: create it, or choose another one.")
         if path.exists() and not path.is_file():
-            raise ParameterError(f"{target!r} is no ordinary file: choose another name.")
+            raise ParameterError(f"{target!r} is not a regular file: choose another name.")
         if path.exists() and not force:
-            raise ParameterError(f"the file {target!r} is there already: choose another name, or add --force.")
+            raise ParameterError(f"the file {target!r} already exists: choose another name, or add --force.")
 
 
 def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
@@ -79,7 +77,7 @@ def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
             part.replace(path)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise DataError(f"the file {target!r} cannot be written ({reason}): choose another place.") from None
+        raise DataError(f"the file {target!r} cannot be written ({reason}): choose another folder.") from None
     finally:
         for part in parts.values():
             part.unlink(missing_ok=True)

@@ -40,7 +40,7 @@ def _pop_engine(args: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
     if engine and not in_parts:
         raise ParameterError(f"--{flags.dashed(next(iter(engine)))} is for --engine dask: leave it out, or add that.")
     if "scheduler" in engine and len(engine) > 1:
-        raise ParameterError("workers are started here only where there is no --scheduler: leave one of them out.")
+        raise ParameterError("use --scheduler, or start workers with --workers and --memory-limit: not both.")
     return {("client" if name == "scheduler" else name): value for name, value in engine.items()}
 
 
@@ -48,8 +48,8 @@ def _pop_engine(args: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
 
 # Flags that are not for files in parts.
 _NOT_IN_PARTS = {
-    "dataset": "--data names a data set in memory: name Parquet files",
-    "data_seed": "--data-seed is for data sets that are generated: leave it out",
+    "dataset": "--data is for releases in memory: name Parquet files",
+    "data_seed": "--data-seed is for generated data sets: leave it out",
     "download": "--download is for data sets: leave it out",
 }
 
@@ -69,15 +69,15 @@ def _release_in_parts(args: dict[str, Any], recipe: Mapping[str, Any] | None = N
     engine = _pop_engine(args, in_parts=True)
     targets = _pop_targets(args)
     if targets["out"] is None:
-        raise ParameterError("with --engine dask a release is written to a folder: add --out.")
+        raise ParameterError("--engine dask writes the release to a folder: add --out FOLDER.")
     if targets["against"] is not None:
-        raise ParameterError("--against compares releases in memory: leave it out.")
+        raise ParameterError("--against is for releases in memory: leave it out.")
     if targets["report"] is not None or targets["steward_report"] is not None:
-        raise ParameterError("a report as HTML is made in memory only: leave it out; --json has all figures.")
+        raise ParameterError("HTML reports are for releases in memory: use --json for all figures instead.")
     check_targets([targets["recipe"]], [args["file"], targets["out"]], force=targets["force"])
     codes = [check.code for check in CHECKS.values() if check.in_parts]
     if unknown := [code for code in targets["accept"] if code not in codes]:
-        raise ParameterError(f"there is no finding {unknown[0]!r} of releases in parts: there are {', '.join(codes)}.")
+        raise ParameterError(f"--engine dask has no problem {unknown[0]!r}: the problems are {', '.join(codes)}.")
     data = _read_head(args)
     file = data.origin["file"]
     if recipe is not None:
@@ -98,7 +98,7 @@ def _read_head(args: dict[str, Any]) -> flags.Data:
         raise ParameterError("name a Parquet file, or a folder of them.")
     for name in [name for name in args if name.startswith("read_")]:
         if args.pop(name) not in (None, ()):
-            raise ParameterError(f"--{flags.dashed(name)} says how other files than Parquet are read: leave it out.")
+            raise ParameterError(f"--{flags.dashed(name)} is not for Parquet files: leave it out.")
     from microagg.distributed import Table
 
     return flags.Data(Table.of(file).head(), {"file": file, "reading": {}}, None)
@@ -129,7 +129,7 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
     doubtful = {each.code for each in release.findings if each.level != "ok"}
     for code in targets["accept"]:
         if code not in doubtful:
-            say(f"Note: there was nothing to accept of {code}.")
+            say(f"Note: --accept {code} was not needed: there is no such problem.")
     if accepted := [code for code in targets["accept"] if code in doubtful]:
         release = release.accept(*accepted, reason=targets["reason"])
     if targets["as_json"]:
@@ -148,15 +148,14 @@ _FILES = ("out", "report", "steward_report", "recipe")
 @flags.with_flags(flags.release_flags(), flags.engine_flags(), flags.target_flags(), algorithms=True)
 @click.command(cls=flags.Command)
 def run(**args: Any) -> None:
-    """Make a k-anonymous release of FILE, or of a data set.
+    """Make a k-anonymous release of FILE or a data set.
 
-    The quasi-identifiers (--qi) are replaced by what stands for their group, the columns of --drop are left out. A file
-    of the kind of FILE is written as that was, means with its decimals, unless --rounding none is said. The file is
-    counted as it was written. Without --out nothing is written, and it is said what a release would
-    lose.
+    The release replaces each quasi-identifier (--qi) by the mean of its group (see --statistic) and leaves out the
+    columns of --drop. A protected file of the same kind as FILE keeps its format; means keep the decimals of FILE
+    unless you add --rounding none. The guarantees are checked on the written file. Without --out, the command writes
+    nothing and prints the information loss.
 
-    What must be known before the file is given to anybody holds it up, with exit code 1, until it is mended or accepted
-    by --accept CODE with a --reason.
+    A problem blocks the file with exit code 1 until you fix it, or accept it with --accept CODE and --reason TEXT.
 
     \b
     Examples:
@@ -182,7 +181,7 @@ def run(**args: Any) -> None:
 @click.command(cls=flags.Command)
 @click.argument("recipe_file", metavar="RECIPE")
 def replay(recipe_file: str, **args: Any) -> None:
-    """Make the release of RECIPE again from its FILE, and make sure that it is the same.
+    """Repeat the release of RECIPE from its FILE, and check that the result is the same.
 
     \b
     Example:
@@ -239,11 +238,11 @@ def read_recipe(path: str) -> dict[str, Any]:
         raise DataError(f"the recipe {path!r} cannot be read ({error.strerror}): check its name and folder.") from None
     except ValueError:
         raise DataError(
-            f"the file {path!r} is no recipe, which is JSON: name what --recipe wrote; of a released file, its columns "
-            "are named by --qi, which microagg verify takes."
+            f"the file {path!r} is not a recipe in JSON: name a file that --recipe wrote. A released file is checked "
+            "by microagg verify --qi."
         ) from None
     if not isinstance(recipe, dict):
-        raise DataError(f"the file {path!r} is no recipe: name what --recipe wrote.")
+        raise DataError(f"the file {path!r} is not a recipe: name a file that --recipe wrote.")
     return recipe
 
 
@@ -253,7 +252,7 @@ def take_targets(args: dict[str, Any], *sources: str) -> dict[str, Any]:
     files = [targets[name] for name in _FILES]
     check_targets(files, (args.get("file"), targets["against"], *sources), force=targets["force"])
     if targets["out"] is None and any(files):
-        raise ParameterError("a report or a recipe belongs to a protected file: add --out.")
+        raise ParameterError("reports and recipes describe a protected file: add --out.")
     if targets["out"] is not None:
         written_ending(targets["out"])
     return targets
@@ -262,7 +261,7 @@ def take_targets(args: dict[str, Any], *sources: str) -> dict[str, Any]:
 def _pop_targets(args: dict[str, Any]) -> dict[str, Any]:
     targets = {name: args.pop(name) for name in (*_FILES, "against", "accept", "reason", "force", "as_json")}
     if targets["accept"] and not targets["reason"].strip():
-        raise ParameterError("--accept needs a reason, which the report says: add --reason TEXT.")
+        raise ParameterError("--accept needs a reason for the report: add --reason TEXT.")
     return targets
 
 
@@ -299,14 +298,14 @@ def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any]) -> N
 def _print_warnings(findings: Iterable[Finding]) -> None:
     """Print warnings, and findings that were accepted."""
     for finding in findings:
-        say(finding.text if finding.code == "accepted" else f"Think about it: {finding.text}")
+        say(finding.text if finding.code == "accepted" else f"Warning: {finding.text}")
 
 
 def _print_stops(stops: Iterable[Finding], *, blocked: bool = True) -> None:
     for finding in stops:
         acceptable = CHECKS[finding.code].acceptable
-        advice = f" (--accept {finding.code} releases it all the same)" if acceptable else ""
-        say(f"Stop: {finding.text}{advice}")
+        advice = f" (to release despite it, add --accept {finding.code} and --reason TEXT)" if acceptable else ""
+        say(f"Problem: {finding.text}{advice}")
     if blocked:
         say("Nothing was written.")
 

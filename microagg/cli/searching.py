@@ -15,7 +15,7 @@ from microagg.algorithms.method import Method
 from microagg.algorithms.registry import algorithm
 from microagg.cli import flags
 from microagg.cli.output import check_targets, print_json, stoppable, working, write_files
-from microagg.errors import DataError, ParameterError
+from microagg.errors import ParameterError
 from microagg.optimum.bounds import Bound, linear_program
 from microagg.optimum.formatting import percent
 from microagg.optimum.problem import Problem
@@ -25,7 +25,7 @@ from microagg.release.source import Compared, Source
 from microagg.studies.experiment import Result
 from microagg.studies.experiment import sweep as sweep_over
 from microagg.tables import to_csv
-from microagg.validation import FloatArray, plain, quoted, read_ks
+from microagg.validation import FloatArray, plain, read_ks
 
 # The maximum number of values of k.
 _MAX_KS = 1_000
@@ -34,17 +34,17 @@ _MAX_KS = 1_000
 @flags.with_flags(flags.column_flags(), algorithms=True)
 @click.command(cls=flags.Command)
 @click.option("methods", "--method", multiple=True, metavar="KEY,…", help="Algorithms. Default: mdav-star.")
-@click.option("ks", "--k", "-k", required=True, metavar="2-10,20", help="Values of k, and ranges of them.")
+@click.option("ks", "--k", "-k", required=True, metavar="2-10,20", help="Values and ranges of k.")
 @click.option("--polish", is_flag=True, help="Improve every partition by local search.")
-@click.option("--out", metavar="FILE", help="The table, .csv or .json; on stdout if not said.")
+@click.option("--out", metavar="FILE", help="Write the table to this .csv or .json file. Default: print it as CSV.")
 @flags.force_flag
 @flags.json_flag
 def sweep(
     methods: tuple[str, ...], ks: str, polish: bool, out: str | None, force: bool, as_json: bool, **args: Any
 ) -> None:
-    """Run algorithms × values of k on FILE, or on a data set, and say what each loses.
+    """Run each algorithm at each k on FILE or a data set, and list the information loss.
 
-    A parameter of an algorithm may have several values, such as --gamma 0,0.1,0.2: the best is taken at each k.
+    A parameter of an algorithm may have several values, such as --gamma 0,0.1,0.2. The best is taken at each k.
 
     \b
     Examples:
@@ -61,7 +61,7 @@ def sweep(
     if too_large:
         raise ParameterError(f"k can be at most {len(compared.rows):,}, the number of records: leave larger ones out.")
     if not k_values:
-        raise ParameterError("no value of k is said: write one or more, such as --k 3,5,10-20.")
+        raise ParameterError("--k has no value: write one or more, such as --k 3,5,10-20.")
     table = _sweep_table(compared, chosen, k_values)
     if out is not None:
         write_files({out: (_as_json(table) if out.lower().endswith(".json") else to_csv(table)).encode()}, force=force)
@@ -107,10 +107,10 @@ def _as_json(table: pd.DataFrame) -> str:
 @flags.with_flags(flags.column_flags())
 @click.command(cls=flags.Command)
 @flags.k_flag
-@click.option("--seconds", type=float, default=10.0, show_default=True, help="How long to go on.")
+@click.option("--seconds", type=float, default=10.0, show_default=True, help="The maximum number of seconds.")
 @flags.json_flag
 def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
-    """Prove what no partition of FILE into groups of at least k records can lose less than.
+    """Compute a lower bound on the information loss of all partitions of FILE into groups of at least k records.
 
     \b
     Example:
@@ -134,7 +134,7 @@ def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
     else:
         end = "; more time will not raise it" if proof.converged else ""
         if proof.optimal:
-            end = ", and a known partition reaches it: it is optimal"
+            end = ", and a known partition meets it: that partition is optimal"
         click.echo(f"Lower bound for groups of at least {k:,}: {proof.information_loss:.4g} %{end}.")
 
 
@@ -147,16 +147,13 @@ def _bound_mixed(source: Source, k: int, as_json: bool) -> None:
         print_json({"k": k, **losses, "seconds": result.seconds, "converged": result.converged})
     else:
         click.echo(
-            f"No partition into groups of at least {k:,} has a Total-IL below {result.information_loss:.4g} % of the "
-            "most that can be lost; more time will not raise it."
+            f"Lower bound for groups of at least {k:,}: a Total-IL of {result.information_loss:.4g} % of its maximum; "
+            "more time will not raise it."
         )
 
 
 def _matrix(source: Source, scale: str) -> FloatArray:
     """The scaled quasi-identifiers."""
-    if not source.schema.is_numeric:
-        names = quoted(source.schema.categorical)
-        raise DataError(f"{names}: there are categories, for which no such loss is known; leave them out of --qi.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return source.numbers(scale).Z
@@ -165,13 +162,15 @@ def _matrix(source: Source, scale: str) -> FloatArray:
 @click.command(cls=flags.Command)
 @click.argument("paper", required=False)
 @click.option("--table", default="", metavar="NAME", help="A part of the table's name. Default: all tables.")
-@click.option("--out", metavar="FILE", help="The figures as CSV; on stdout if not said.")
+@click.option("--out", metavar="FILE", help="Write the figures to this CSV file. Default: print them.")
 @flags.force_flag
 def reproduce(paper: str | None, table: str, out: str | None, force: bool) -> None:
-    """Compute the figures that PAPER prints, and show them beside the print; without PAPER, list the printed tables.
+    """Recompute the figures of PAPER and compare them with the printed ones. Without PAPER, list the printed tables.
 
-    \b Examples:
-      microagg reproduce microagg reproduce "Thaeter & Reischuk 2018" --table Census
+    \b
+    Examples:
+      microagg reproduce
+      microagg reproduce "Thaeter & Reischuk 2018" --table Census
     """
     from microagg.studies import reproduction
 

@@ -37,11 +37,11 @@ from microagg.validation import check_k, counted, quoted
 @click.option("--download", is_flag=True, help="Download the data set if it is not on this machine.")
 @json_flag
 def certify(file: str, download: bool, as_json: bool) -> None:
-    """Check whether the certificate FILE proves that no partition of its data set loses less than the one it names.
+    """Check whether the certificate FILE proves that its partition of a data set has the lowest information loss.
 
-    Nothing in FILE is believed: groups are listed and numbers added up, without any solver. The exit code is 0 if the
-    partition is an optimum, 1 if less is proven, 2 if the file is damaged or cannot be checked, and 70 after a fault of
-    microagg itself.
+    The check trusts no claim in FILE: it lists the groups and adds up the numbers, without a solver. Exit codes: 0 if
+    the partition is optimal, 1 if the certificate proves less, 2 if the file is damaged or cannot be checked, and 70
+    after a fault of microagg itself.
 
     \b
     Example:
@@ -80,10 +80,12 @@ def certify(file: str, download: bool, as_json: bool) -> None:
 @with_guarantees
 @click.command(cls=Command)
 @click.argument("file")
-@click.option("columns", "--qi", "--quasi-identifiers", required=True, multiple=True, metavar="COLUMN,…")
-@click.option("k", "--k", "-k", type=int, required=True, help="What is to be counted: the least size of a class.")
-@click.option("--delimiter", metavar="CHARACTER", help="Between the cells of a CSV file; found by itself if not said.")
-@click.option("--confidential", multiple=True, metavar="COLUMN,…", help="The columns that guarantees are of.")
+@click.option(
+    "columns", "--qi", "--quasi-identifiers", required=True, multiple=True, metavar="COLUMN,…", help="Such as age,sex."
+)
+@click.option("k", "--k", "-k", type=int, required=True, help="The minimum number of records in an equivalence class.")
+@click.option("--delimiter", metavar="CHARACTER", help="The separator of a CSV file. Default: found in the file.")
+@click.option("--confidential", multiple=True, metavar="COLUMN,…", help="Columns for --diversity and --closeness.")
 @json_flag
 def verify(
     file: str,
@@ -94,16 +96,16 @@ def verify(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Count whether each combination of the quasi-identifiers of FILE is that of at least k records.
+    """Check whether at least k records of FILE share each combination of quasi-identifiers.
 
-    With --diversity or --closeness it is counted, too, what these ask for of confidential columns. Cells that are all
-    numbers, or all dates such as 2001-12-31, have their order; others have none. Spellings of one value count as one,
-    and empty cells and words such as n/a as no value, unless --meanings says what they mean.
+    --diversity and --closeness check confidential columns, too. In them, columns of numbers, or of dates such as
+    2001-12-31, are ordered; other columns are not. Spelling variants count as one value. Empty cells and words such as
+    n/a count as no value, unless --meanings gives them one.
 
-    FILE may be anybody's, or a folder of Parquet files, which are read one after the other. Cells of a CSV file are
-    compared letter by letter, and an empty one counts as a value; a file that is not in UTF-8 needs --read-encoding.
-    Name the strata among the quasi-identifiers. The exit code is 0 if k holds, 1 if it does not, 2 if the file cannot
-    be read or a flag is wrong, and 70 after a fault of microagg itself.
+    FILE may be anyone's, or a folder of Parquet files, which are read one by one. In quasi-identifiers, cells of a CSV
+    file are compared letter by letter, and an empty cell is a value. A file that is not in UTF-8 needs --read-encoding.
+    Name the strata with --qi, too. Exit codes: 0 if k and all guarantees hold, 1 if not, 2 if the file cannot be read
+    or a flag is wrong, and 70 after a fault of microagg itself.
 
     \b
     Examples:
@@ -118,10 +120,10 @@ def verify(
     if Path(file).is_dir():
         if delimiter is not None or reading:
             flag = "delimiter" if delimiter is not None else f"read-{dashed(next(iter(reading)))}"
-            raise ParameterError(f"--{flag} is for single files, and a folder is read as Parquet files: leave it out.")
+            raise ParameterError(f"--{flag} is for single files, not for a folder of Parquet files: leave it out.")
         if requested:
             flag = f"--{next(iter(requested))}"
-            raise ParameterError(f"{flag} is counted in one file, and this is a folder: verify each of its files.")
+            raise ParameterError(f"{flag} needs a single file, but {file!r} is a folder: verify each of its files.")
         names, n, count = _count_folder(file, columns, k)
     else:
         names, n, count, guarantees, spellings = _count(file, columns, k, delimiter, confidential, requested, reading)
@@ -167,7 +169,7 @@ def _count(
     options = {name: kinds[name].of_shell(name, texts, _names_by_text(table)) for name, texts in flags.items()}
     for name, limits in options.items():
         if lacking := [column for column in limits if column not in secrets]:
-            raise ParameterError(f"--{name} names {quoted(lacking)}: name it by --confidential, too.")
+            raise ParameterError(f"--{name} names {quoted(lacking)}: name it with --confidential, too.")
     rules = requested(options.get("diversity"), options.get("closeness"))
     classes = equivalence_classes.numbered(table, names)
     read = {column: as_read(table[column]) for column, _, _ in rules}
@@ -193,10 +195,10 @@ def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str
 @with_flags()
 @click.command(cls=Command)
 @click.argument("recipe_file", metavar="RECIPE")
-@click.option("--against", metavar="FILE", help="The recipe or file of an earlier release.")
+@click.option("--against", metavar="FILE", help="Measure the joint risk with an earlier release: its recipe or file.")
 @json_flag
 def risk(recipe_file: str, against: str | None, as_json: bool, **args: Any) -> None:
-    """Measure the disclosure risk and the data quality of the release of RECIPE, made again from its FILE.
+    """Measure the disclosure risk and the data quality of a release, repeated from its RECIPE and FILE.
 
     \b
     Example:
@@ -204,7 +206,7 @@ def risk(recipe_file: str, against: str | None, as_json: bool, **args: Any) -> N
     """
     recipe = read_recipe(recipe_file)
     if recipe.get("engine") == "dask":
-        raise ParameterError("risks of a release in parts are not measured: release a sample of the file in memory.")
+        raise ParameterError("microagg risk cannot measure a release in parts: release a sample of the file in memory.")
     data = read_data(args)
     release = make(lambda: replay(data.frame, recipe))
     with working("Measuring"):

@@ -31,7 +31,8 @@ class Option:
 
     name: str  # the keyword of microagg.microaggregate, and the key of a recipe
     kind: Kind
-    help: str  # its documentation; the help of the shell has the first sentence
+    help: str  # its documentation; the help of the shell has the first line
+    shell: str = ""  # further help in the shell, such as an example or another default
     default: Any = None
     type: str = ""  # its type in a docstring, if the kind has none
     flag: str = ""  # a second flag of the shell
@@ -63,60 +64,66 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "quasi_identifiers",
         kinds.Columns(),
-        help="What is microaggregated; by default all numeric columns that have no other role, and those with a "
-        "taxonomy or an order, or among ``dates``, ``numbers`` or ``missing_codes``, see "
+        help="Quasi-identifiers: the columns to microaggregate. Default: all numeric columns without another role, "
+        "and the columns with a taxonomy or an order or named in ``dates``, ``numbers`` or ``missing_codes``.\nSee "
         ":meth:`microagg.Schema.infer`.",
         flag="--qi",
     ),
-    Option("confidential", kinds.Columns(), help="Confidential attributes; released as they are."),
-    Option("identifiers", kinds.Columns(), help="Columns left out of the release.", flag="--drop"),
+    Option("confidential", kinds.Columns(), help="Confidential attributes. They are released unchanged."),
+    Option("identifiers", kinds.Columns(), help="Columns to leave out of the release, such as names.", flag="--drop"),
     Option(
         "scale",
         kinds.Word(tuple(SCALES)),
         default="zscore",
-        help="The scale for distances and information loss, set by all released records together, whatever their "
-        "stratum. Methods for mixed attributes compare values by their share of the attribute's domain in the "
-        "file; to them only the reported information loss has this scale.",
+        help="The scale for distances and information loss. It is computed from all released records together, "
+        'whatever their stratum. "zscore" gives each attribute mean 0 and variance 1, "minmax" scales it to the '
+        'interval from 0 to 1, and "none" keeps its unit.\nMethods for mixed attributes compare values by their share '
+        "of the attribute's domain in the file; this scale then sets only the reported information loss.",
     ),
     Option(
         "by",
         kinds.Columns(),
-        help="Strata: groups stay within the records that have the same values here, each of k records or more.",
+        help="Strata: records share a group only if they have equal values in these columns. Each stratum needs at "
+        "least k records.",
     ),
     Option(
         "statistic",
         kinds.Word(STATISTICS),
         default="mean",
-        help='What replaces the values of a group, attribute by attribute. With "mean" and "median": of numbers their '
-        "mean or median (of dates rounded to whole days, and then the year where that is their unit), of ordered "
-        "categories the median (the lower of two), of others the most frequent one (of equals the first in the "
-        'taxonomy). With "generalize": what they have in common, as text; of numbers and ordered categories the '
-        "range, of others as ``categories`` says.",
+        help='The values that replace those of a group, attribute by attribute. "mean" and "median" release one '
+        'typical value; "generalize" releases what the values have in common, as text.\nWith "mean" and "median", '
+        "numbers and dates become their mean or median; dates are rounded to whole days, and then to the year if that "
+        "is their unit. Ordered categories become the median (the lower of two), other categories the most frequent "
+        'one (of equals, the first in the taxonomy). With "generalize", numbers and ordered categories become their '
+        "range; ``categories`` sets what other categories become.",
     ),
     Option(
         "missing",
         kinds.Gaps(),
         default="error",
-        help="What is done about missing values of quasi-identifiers, all of them or those named (of others they are "
-        'an error), before records are grouped; all of it is reported. "drop" leaves the record out of the release. '
-        '"category" makes the gaps of categories without an order one more category, called ``missing``, or one for '
-        'each kind of missing value of a Stata or SPSS file (".a" to ".z", declared codes). "impute" '
-        "fills in, from the records that are released, the median of numbers and dates (the lower of two where all "
-        "are whole), the lower median of ordered categories, and the most frequent of others (of equals the first "
-        "in the taxonomy). Missing values of other columns stay.",
+        help="The treatment of missing values before records are grouped: one word for all quasi-identifiers, or one "
+        'for each named column; missing values of the other quasi-identifiers are then an error. "drop" leaves the '
+        'record out of the release. "category" makes missing values of unordered categories one more category. '
+        '"impute" fills in the median of the released records, or the most frequent category.\nThe report describes '
+        'all of this. "category" calls the category ``missing``, or has one for each kind of missing value of a Stata '
+        'or SPSS file (".a" to ".z", declared codes). "impute" takes the median of numbers and dates (the lower of '
+        "two where all are whole), the lower median of ordered categories, and the most frequent of other categories "
+        "(of equals, the first in the taxonomy). Missing values of columns that are no quasi-identifiers stay.",
         metavar="[COLUMN=]error|drop|category|impute",
     ),
     Option(
         "random_state",
         kinds.Seed(),
-        help="Seed for methods that draw at random. Deterministic methods do not use it; it is recorded in the recipe.",
+        help="The seed for methods that draw at random. Deterministic methods ignore it. The recipe contains it.",
     ),
     Option(
         "taxonomies",
         kinds.Taxonomies(),
         type="mapping of column name to taxonomy, optional",
-        help="Nominal quasi-identifiers: see :meth:`microagg.Schema.infer` for what a "
-        "taxonomy may be given as, and which columns have one without being named.",
+        help="Nominal quasi-identifiers, each with its taxonomy. Quasi-identifiers that are text or unordered "
+        "categories need no naming: they get a flat taxonomy of their values.\nNone stands for a flat taxonomy. See "
+        ":meth:`microagg.Schema.infer` for all forms of a taxonomy.",
+        shell="FILE contains the taxonomy; without FILE it is flat. Example: job=jobs.txt.",
         metavar="COLUMN[=FILE]",
         counted=("Nominal quasi-identifiers", "value"),
     ),
@@ -124,40 +131,41 @@ OPTIONS: tuple[Option, ...] = (
         "ordinal",
         kinds.Orders(),
         type="mapping of column name to sequence, optional",
-        help="Ordinal quasi-identifiers, and their categories from the lowest to the highest.",
+        help="Ordinal quasi-identifiers, each with its categories from the lowest to the highest.",
         metavar="COLUMN=LOW,…,HIGH",
         counted=("Ordinal quasi-identifiers", "value"),
     ),
     Option(
         "classes",
         kinds.Column(),
-        help="The class of each record, such as an income bracket, for methods with a parameter that uses it; released "
-        "as it is. It counts as confidential unless it has another role, and is no quasi-identifier.",
+        help="The column with the class label of each record, such as an income bracket, for methods with a parameter "
+        "that uses it. It is released unchanged, counts as confidential unless it has another role, and cannot be a "
+        "quasi-identifier.",
         not_in_parts="leave it out, and name the column among the confidential ones",
     ),
     Option(
         "weights",
         kinds.Column(),
-        help="The weight of each record, such as the number of persons it stands for: a finite number above 0. The "
-        "mean of a group becomes Σ w x / Σ w.",
+        help="The column with the weight of each record, such as the number of persons it stands for: a finite number "
+        "above 0. The mean of a group becomes Σ w x / Σ w.",
         before=None,
         not_in_parts="leave it out, and name the column among the others, or take engine='memory'",
     ),
     Option(
         "others",
         kinds.Columns(),
-        help="Columns about which it was decided that they have no other role; released as they are.",
+        help="Columns that you checked and that need no other role. They are released unchanged.",
         before=(),
     ),
     Option(
         "dates",
         kinds.Mapped(named=True, usual="day"),
         type='mapping of column name to {"day", "year", "day d/m", …}, or column name or collection of them, optional',
-        help="Quasi-identifiers that are dates, and the unit that they are released by; the day for those that are "
-        "only named, and for quasi-identifiers of the type datetime64 that are not. They are grouped by as days since "
-        "1970-01-01, a time of the day left out, and losses are measured in these; a released year counts as its "
-        "middle. Text may say ``2001-12-31``, ``31.12.2001``, ``31/12/2001`` or ``12/31/2001``; where no value shows "
-        "whether the day or the month comes first, ``d/m`` or ``m/d`` after the unit says it: see "
+        help="Quasi-identifiers that are dates, each with the unit of the released dates. Default: the day. If no "
+        "value shows whether the day or the month comes first, add ``d/m`` or ``m/d`` after the "
+        "unit.\nQuasi-identifiers of the type datetime64 need no naming. Groups are formed by the days since "
+        "1970-01-01, without the time of the day, and losses are measured in these days; a released year counts as "
+        "its middle. Text may say ``2001-12-31``, ``31.12.2001``, ``31/12/2001`` or ``12/31/2001``: see "
         ":func:`microagg.columns.dates.read`.",
         metavar="COLUMN[=day|year[ d/m| m/d]]",
         before=(),
@@ -166,11 +174,10 @@ OPTIONS: tuple[Option, ...] = (
         "numbers",
         kinds.Mapped(named=True),
         type='mapping of column name to {"1,234.5", "1.234,5"} or None, or column name or collection of them, optional',
-        help="Quasi-identifiers that are numbers though the file holds them as text, and how they are written where "
-        "that must be said: with a decimal point or a decimal comma. Of those that are only named the column "
-        "itself shows it; where it does not, as in one that has nothing but ``1,234``, that is an error. Thousands "
-        "may be apart, and there may be a currency, ``%``, or brackets in place of a minus: see "
-        ":func:`microagg.columns.numerals.read`. What is released are plain numbers.",
+        help="Quasi-identifiers that are numbers although the file stores them as text. The release has plain "
+        "numbers. Name the notation, with a decimal point or a decimal comma, if the values do not show it, as "
+        "``1,234`` does not.\nNaming such a column without its notation is an error. Thousands may be apart, and "
+        "there may be a currency, ``%``, or brackets in place of a minus: see :func:`microagg.columns.numerals.read`.",
         metavar="COLUMN[=1,234.5|1.234,5]",
         before=(),
     ),
@@ -178,7 +185,8 @@ OPTIONS: tuple[Option, ...] = (
         "missing_codes",
         kinds.Codes(),
         type="mapping of column name to a value or a collection of them, optional",
-        help='What stands for a missing value of a quasi-identifier, such as ``{"age": ["n/a", -999]}``.',
+        help='Codes for a missing value of a quasi-identifier, such as -999.\nWith several codes: ``{"age": ["n/a", '
+        "-999]}``.",
         metavar="COLUMN=CODE",
         before=(),
         counted=("Codes for a missing value", "code"),
@@ -187,12 +195,14 @@ OPTIONS: tuple[Option, ...] = (
         "recode",
         kinds.Recodes(),
         type="mapping of column name to mapping of values to new ones, optional",
-        help="New values for those of any column, before anything else: spelling variants, as in "
-        '``{"sex": {"f": "female"}}``, or ranges of numbers, '
-        '``{"age": {"[40, 50)": "40-49", ">=90": "90+"}, "pay": {">9000": 9000}}``; None makes '
-        "them missing. A single value counts before a range, and the first range before the next; other values stay. "
-        "All other options refer to the new values, and losses are measured from these. Numbers that become text are "
-        "categories, in the order of the ranges; in parts each column keeps its type.",
+        help="New values for values of any column. They replace spelling variants or ranges of numbers before "
+        'anything else.\nExamples: ``{"sex": {"f": "female"}}`` and ``{"age": {"[40, 50)": "40-49", ">=90": "90+"}, '
+        '"pay": {">9000": 9000}}``; None makes the values missing. A single value counts before a range, and the '
+        "first range before the next; other values stay. All other options refer to the new values, and losses are "
+        "measured from these. Numbers that become text are categories, in the order of the ranges; in parts each "
+        "column keeps its type.",
+        shell="Examples: sex=f=female, 'age=[40, 50)=40-49'. An empty NEW makes the value missing. Put parts with = "
+        "in double quotes.",
         metavar="COLUMN=VALUE=NEW",
         before=None,
         only_chosen=True,
@@ -202,16 +212,16 @@ OPTIONS: tuple[Option, ...] = (
         "categories",
         kinds.Word(CATEGORIES),
         default="ancestor",
-        help='What "generalize" makes of categories without an order: their lowest common ancestor in the taxonomy, or '
-        "the set of them, such as ``{Divorced, Widowed}``.",
+        help='What "generalize" makes of categories without an order: their lowest common ancestor in the taxonomy, '
+        "or their set, such as ``{Divorced, Widowed}``.",
     ),
     Option(
         "ranges",
         kinds.Word(RANGES),
         default="text",
-        help='How a protected file has the ranges of numbers and dates that "generalize" makes: as text, such as '
-        '``[17, 23]``; with "columns" as two columns, ``age_lower`` and ``age_upper``; with "middle" as the middle of '
-        "the range. :attr:`Release.frame` has the text.",
+        help='How the protected file shows the ranges of numbers and dates that "generalize" makes: "text" as ``[17, '
+        '23]``, "columns" as two columns such as ``age_lower`` and ``age_upper``, and "middle" as the middle of the '
+        "range.\n:attr:`Release.frame` has the text.",
         before="text",
         not_in_parts="leave it out: a release in parts has ranges as text",
     ),
@@ -219,24 +229,26 @@ OPTIONS: tuple[Option, ...] = (
         "rounding",
         kinds.Word(ROUNDINGS),
         default="none",
-        help='With "file" means and medians are rounded, half to even, to as many decimals as the released records '
-        "have in that column: none for integers, which keep their type where the result fits into it, and for floats "
-        "that are whole; not at all where there are more than nine. Shares of booleans are not rounded.",
+        help='The rounding of means and medians. "file" rounds half to even, to as many decimals as the released '
+        'records have in that column; "none" does not round.\nWith "file", integers get no decimals and keep their '
+        "type where the result fits into it; floats that are whole get none either. Columns with more than nine "
+        "decimals and shares of booleans are not rounded.",
+        shell='Default: "file" for a FILE in memory, "none" for a data set or with Dask.',
         before="none",
     ),
     Option(
         "release_weights",
         kinds.Word(RELEASE_WEIGHTS),
         default="mean",
-        help="What is released of the ``weights``: for each record the mean weight of its group, so that the group's "
-        "total weight is kept; its own; or nothing.",
+        help='The released ``weights``. "mean" releases the mean weight of the group, which keeps its total weight; '
+        '"keep" releases the weight of the record; "drop" releases none.',
         before="mean",
     ),
     Option(
         "written",
         kinds.Word(("original", "standard")),
         default="original",
-        help="How a protected file is written whose original is of the same kind.",
+        help="How a protected file of the original's kind is written.",
         before="standard",
         deprecated="leave it out. A file of the original's kind is written as the original was, another kind as the "
         "standard.",
@@ -245,19 +257,21 @@ OPTIONS: tuple[Option, ...] = (
         "polish",
         kinds.YesNo(),
         default=False,
-        help="Whether the groups are improved by local search within their strata. It lowers the SSE of the scaled "
-        "records, or Total-IL where there are categories, and knows nothing of classes.",
+        help="Improve the groups by local search within their strata. Local search lowers the SSE of the scaled "
+        "records, or Total-IL where there are categories, and ignores class labels.",
         before=False,
     ),
     Option(
         "diversity",
         kinds.Limits(1, math.inf, whole=True, words=("entropy",)),
         type='mapping of column name to int or ("entropy", float), optional',
-        help='How many distinct values of a confidential column each class has at least, such as ``{"illness": 2}`` '
-        '(distinct l-diversity; of several columns p-sensitive k-anonymity). ``("entropy", 1.5)`` asks for entropy '
-        "l-diversity, l being exp(−Σ p ln p) over the shares p of its values. Of an identifier that records share, "
-        'such as ``{"household": 5}``, it asks for records of that many households in each class. Least loss forms '
-        "groups that have it; those of other methods that lack it are merged.",
+        help="The minimum number of distinct values of a confidential column in each equivalence class (distinct "
+        'l-diversity).\nFor example, ``{"illness": 2}``. With several columns it is p-sensitive k-anonymity. '
+        '``("entropy", 1.5)`` asks for entropy l-diversity, l being exp(−Σ p ln p) over the shares p of its values. '
+        'Of an identifier that records share, such as ``{"household": 5}``, it asks for records of that many '
+        "households in each class. Least loss forms groups that have it; groups of other methods that lack it are "
+        "merged.",
+        shell="entropy:L asks for entropy l-diversity instead. Examples: illness=2, illness=entropy:1.5.",
         metavar="COLUMN=[entropy:]L",
         before=None,
         not_in_parts="take engine='memory', where all records of a class are at hand",
@@ -267,11 +281,11 @@ OPTIONS: tuple[Option, ...] = (
         "closeness",
         kinds.Limits(0, 1.0, whole=False),
         type="mapping of column name to float, optional",
-        help="How far the values of a confidential column in each class may be from those of all released records, by "
-        "the earth mover's distance from 0 to 1 (t-closeness): by ranks for numbers, dates and ordered categories, see "
-        ":func:`microagg.metrics.risk.homogeneity`. Least loss forms groups that are near enough; k-anonymity first "
-        "and t-closeness first try to; those that are farther are merged, in the better of two orders: the cheapest "
-        "pair first, or the farthest first with the nearest one.",
+        help="The maximum distance between the values of a confidential column in an equivalence class and those of "
+        "all released records: the earth mover's distance, from 0 to 1 (t-closeness). The distance of numbers, dates "
+        "and ordered categories is computed by ranks.\nSee :func:`microagg.metrics.risk.homogeneity`. Least loss "
+        "forms groups that are near enough; k-anonymity first and t-closeness first try to. Groups that are farther "
+        "are merged, in the better of two orders: the cheapest pair first, or the farthest first with the nearest one.",
         metavar="COLUMN=T",
         before=None,
         not_in_parts="take engine='memory', where all records of a class are at hand",
@@ -281,11 +295,13 @@ OPTIONS: tuple[Option, ...] = (
         "meanings",
         kinds.Meanings(),
         type="mapping of column name to mapping of values to what they mean, or to a taxonomy and a level, optional",
-        help="What values of confidential columns mean where they are counted; what is released stays as it is. Values "
-        "that differ by case, blanks, accents or punctuation count as one anyway, and words such as ``n/a`` as none. "
-        '``{"illness": {"A00": "gut", "A09": "gut", "-9": None}}`` makes more of them one, or none, ``{"illness": '
-        '{"unknown": "not tested"}}`` a value of such a word; ``*`` stands for all that are not named. ``{"illness": '
-        '("icd.txt", 1)}`` counts what is above them on the first level of a taxonomy; what that lacks is none.',
+        help="What values of confidential columns mean when guarantees are counted. The released values stay "
+        "unchanged.\nValues that differ by case, blanks, accents or punctuation count as one anyway, and words such "
+        'as ``n/a`` as none. ``{"illness": {"A00": "gut", "A09": "gut", "-9": None}}`` makes further values one, or '
+        'none. ``{"illness": {"unknown": "not tested"}}`` makes such a word a value; ``*`` stands for all values that '
+        'are not named. ``{"illness": ("icd.txt", 1)}`` counts the ancestors on the first level of a taxonomy; values '
+        "that it lacks count as none.",
+        shell="Examples: illness=A00=gut, or illness=icd.txt:1 for the ancestors on level 1 of a taxonomy.",
         metavar="COLUMN=VALUE=MEANING|COLUMN=FILE:LEVEL",
         before=None,
         only_chosen=True,
@@ -295,19 +311,19 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "labels",
         kinds.Groups(),
-        help="Groups found elsewhere, such as by :class:`microagg.Search`, for the records that are released, in the "
-        "order of the file: they take the place of what the method would find.",
+        help="Groups formed elsewhere, such as by :class:`microagg.Search`, for the released records in the order of "
+        "the file. They replace the groups of the method.",
         before=None,
         not_in_parts="leave it out: groups found elsewhere are for files that fit into memory",
     ),
     Option(
         "shuffle",
         kinds.Shuffle(),
-        help="Release the records in a random order, under a new index from 0. True draws it from 128 random bits of "
-        "the operating system and does not record them, so :func:`microagg.replay` makes the same records in another "
-        'order. "recorded" puts these bits into the recipe, as a seed: whoever has it can restore the order of the '
-        "file. A number is a seed, and recorded too; an intruder can try all seeds below 2**64. A SeedSequence of "
-        "NumPy is not recorded.",
+        help="Release the records in a random order, under a new index from 0. The order comes from 128 random bits "
+        "of the operating system, which are not recorded: replaying the recipe makes the same records in another "
+        'order. "recorded" stores these bits in the recipe, as a seed: whoever has the recipe can restore the order '
+        "of the file. A number is a seed and is recorded too; an intruder can try all seeds below 2**64.\nTrue draws "
+        "the bits without recording them. A SeedSequence of NumPy is not recorded either.",
         before=None,
         secret=True,  # it would undo the random order
         not_in_parts="leave it out, and shuffle the file beforehand, or what is released",

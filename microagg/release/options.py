@@ -82,7 +82,7 @@ def _column_values(name: str, texts: Iterable[str], names: Mapping[str, Any]) ->
     for column, value in (_pair(text, names) for text in texts):
         if not value:
             flag = f"--{name.replace('_', '-')}"
-            raise ParameterError(f"{flag} {column} says nothing of the column: write {column}=VALUE.")
+            raise ParameterError(f"{flag} {column} has no value: write {column}=VALUE.")
         pairs.append((column, value))
     return pairs
 
@@ -349,8 +349,8 @@ class Recodes(Mapped):
         for text in texts:
             if len(words := recode_parts(text)) != 3:
                 raise ParameterError(
-                    f"--{name} {text} does not say what a value becomes: write COLUMN=VALUE=NEW, with double quotes "
-                    "around what has a = of its own."
+                    f"--{name} {text} does not name a new value: write COLUMN=VALUE=NEW, with double quotes around "
+                    "parts that contain a =."
                 )
             recodes.setdefault(find_column(words[0], names), {})[words[1]] = words[2]
         return self.check(name, recodes)

@@ -168,57 +168,59 @@ def read_file(
     name : str, optional
         The file's name; needed for bytes, and for binary files that have none.
     delimiter : str, optional
-        The character between the fields of a text file; a blank stands for one or several. By default, it is found
-        among comma, semicolon, tab and ``|`` from the header and the first lines, or declared by a line ``sep=;``. With
-        ``fixed width`` there is none: a column ends where all lines have a blank.
+        The character between the fields of a text file, found in the file by default. A blank stands for one or
+        several. The candidates are comma, semicolon, tab and ``|`` in the header and the first lines; a line ``sep=;``
+        declares it. With ``fixed width`` a column ends where all lines have a blank.
     encoding : str, optional
-        The encoding of a text file; by default UTF-16 or UTF-32 if it has such a byte order mark, and UTF-8 otherwise.
+        The encoding of a text file, such as cp1252. By default UTF-16 or UTF-32 by its byte order mark, else UTF-8.
     decimal : {".", ","}
         The decimal mark of a text file.
     quote : {'"', "'", "curly", "none"}
-        The quotes around cells of a text file with delimiters or line breaks.
+        The quotes around cells of a text file that contain delimiters or line breaks.
     inner_quotes : {"doubled", "escaped", "plain"}
-        How quotes within quoted cells of a text file are written: twice, after a backslash, or as they are.
+        How quotes inside quoted cells of a text file are written: twice (doubled), after a backslash (escaped), or as
+        they are (plain).
     skip_blanks : bool
-        Whether blanks after the delimiters of a text file do not count.
+        Ignore blanks after the delimiters of a text file.
     drop_zeros : bool
-        Whether zero characters (NUL) in a text file, which are no text, are left out.
+        Remove zero characters (NUL), which are no text, from a text file.
     header : bool, optional
-        Whether the first record of a text file has the names of the columns; otherwise they are ``column 1``, ``column
-        2`` and so on. By default it has, and an :class:`UnreadableError` asks if it looks like data.
+        Whether the first record of a text file contains the column names. Otherwise they are ``column 1``, ``column 2``
+        and so on. By default it does, and an :class:`UnreadableError` asks if it looks like data.
     header_lines : int
-        The number of lines of a text file with the names of the columns, which are joined.
+        The number of header lines of a text file, whose texts are joined to column names.
     number_names : bool
-        Whether names of columns of a text file that occur again get a number: the second ``age`` becomes ``age (2)``.
+        Number the repeated column names of a text file: the second ``age`` becomes ``age (2)``.
     repeated_header : bool
-        Whether lines of a text file that repeat the header are left out.
+        Leave out lines of a text file that repeat the header.
     unnamed : {"keep", "first", "last", "drop"}
-        The treatment of fields of a text file beyond the header: the first columns have no name, and are called
-        ``row``, or the last ones have none, or fields and columns without a name and any value are left out.
+        The treatment of fields of a text file beyond the header: the first columns have no name and are called ``row``
+        (first), the last columns have no name (last), or fields and columns without a name and any value are left out
+        (drop).
     uneven : {"error", "drop", "mend"}
-        The treatment of lines of a text file whose number of fields differs from the header's: they are left out, or
-        mended. Fields that lack are then missing values, and the parts of a cell that seems to have delimiters are
+        The treatment of lines of a text file with more or fewer fields than the header: leave them out (drop) or mend
+        them (mend). Fields that lack are then missing values, and the parts of a cell that seems to have delimiters are
         joined.
     comment : str, optional
-        The beginning of lines of a text file that are left out, such as ``#``.
+        The beginning of lines of a text file to leave out, such as ``#``.
     sheet : str, optional
-        The sheet of a workbook, by default the first one that is not hidden; see :func:`sheet_names`.
+        The sheet of a workbook, by default the first visible one; see :func:`sheet_names`.
     fill_merged : bool
-        Whether all records of merged cells get the value that a workbook has only once for them.
+        Give all records of merged cells the value that a workbook stores only once.
     skip_lines : int
-        The number of lines, or rows of a sheet, before the header, such as a title; blank ones count.
+        The number of lines, or rows of a sheet, to skip before the header, such as a title (blank ones count).
     skip_last : int
-        The number of lines, or rows of a sheet, omitted below the records, such as a total; blank ones do not count.
+        The number of lines, or rows of a sheet, to skip below the records, such as a total (blank ones do not count).
     units_row : bool
-        Whether the first line or row below the header has the units of the columns, and is left out.
+        Skip the first line or row below the header, which contains the units of the columns.
     missing : sequence of str
-        The cells in columns of text that count as missing in text files and workbooks, beside empty ones. In columns of
+        The cells of text columns that count as missing in text files and workbooks, besides empty cells. In columns of
         numbers, those in :data:`MISSING` do as well.
     labels : bool, optional
         Whether columns of codes with value labels, in a Stata or SPSS file, become categories named by the labels. By
         default they do unless they hold numbers of which few have labels, such as 85 "85 and over" among ages.
     max_cells : int
-        The maximum number of cells, i.e. records times columns. Compressed files are checked before or while they are
+        The maximum number of cells: records times columns. Compressed files are checked before or while they are
         unpacked, and may not take more memory than 20 times their size and 200 MB, nor more than a quarter of the
         machine's.
 

@@ -83,7 +83,7 @@ def test_a_release_is_k_anonymous_and_has_the_parameters_of_its_method(people):
     *thoughts, last = done.stderr.splitlines()
     assert last == "Written: out.csv, r.json"
     assert len(thoughts) == 2
-    assert all(line.startswith("Think about it: ") for line in thoughts)
+    assert all(line.startswith("Warning: ") for line in thoughts)
     out = pd.read_csv("out.csv")
     assert list(out.columns) == ["age", "income", "illness"]
     assert smallest_class(out, ["age", "income"]) >= 3
@@ -120,7 +120,7 @@ def test_a_file_goes_out_as_it_came_in_and_is_verified_in_its_encoding(people):
     recipe = json.loads(people.with_name("r.json").read_text(encoding="utf-8"))
     assert (recipe["rounding"], recipe["written"]) == ("file", "original")
     assert call("verify", "out.csv", "--qi", "Größe,cost", "--k", 4, *reading[:2]).exit_code == 0
-    assert "read with --read-encoding cp1252" in call("verify", "out.csv", "--qi", "age", "--k", 4, code=2).stderr
+    assert "add --read-encoding cp1252" in call("verify", "out.csv", "--qi", "age", "--k", 4, code=2).stderr
     assert "--written" not in call("run", "--help").stdout
     flags += ["--written", "standard"]
     with pytest.warns(DeprecationWarning, match="written is deprecated"):
@@ -149,7 +149,7 @@ def test_a_report_names_the_file_and_no_folder(people):
 def test_what_must_be_known_holds_a_release_up(people):
     words = ["run", "people.csv", "--k", 5, "--qi", "age,income", "--out", "out.csv"]
     done = call(*words, code=1)
-    assert "Stop: " in done.stderr
+    assert "Problem: " in done.stderr
     assert "'name'" in done.stderr
     assert [path.name for path in people.parent.iterdir()] == ["people.csv"]
     codes = {finding["code"] for finding in json.loads(call(*words, "--json", code=1).stdout)["findings"]}
@@ -236,7 +236,7 @@ def test_verify_counts_what_is_guaranteed_beyond_k(people):
         ("run people.csv --k 5 --dates birth=year", "There is no column 'birth'"),
         ("run people.csv --k 5 --gama 1", "'--gamma'"),
         ("run people.csv --k 5 --shuffle=people.csv", "'people.csv' is neither a seed nor 'recorded'"),
-        ("replay people.csv people.csv", "is no recipe"),
+        ("replay people.csv people.csv", "is not a recipe"),
         ("replay nothing.json people.csv", "recipe 'nothing.json' cannot be read"),
         ("sweep people.csv --k 2-1 --qi age", "runs backward"),
         ("sweep people.csv --k 2 --qi age --gamma 1", "none of the algorithms has a flag --gamma"),
@@ -244,13 +244,13 @@ def test_verify_counts_what_is_guaranteed_beyond_k(people):
         ("bound people.csv --qi illness --k 999", "k"),
         ("methods mdavv", "did you mean"),
         ("run --data toy --k 3 --read-decimal ,", "--read-decimal says how a file is read"),
-        ("run people.csv --k 3 --data-seed 1", "--data-seed is for data sets"),
+        ("run people.csv --k 3 --data-seed 1", "--data-seed is for generated data sets"),
         ("run --data wnie --k 3", "did you mean 'wine'?"),
         ("sweep --data toy --k 12", "Error: k can be at most 11"),
         ("rum", "No such command 'rum'"),
         ("reproduce Kabir --table IV", "Error: Table must name one of"),
         ("verify people.csv --qi age --k 0", "k must be at least 1"),
-        ("verify people.csv --qi age --k 2 --diversity illness=2", "name it by --confidential"),
+        ("verify people.csv --qi age --k 2 --diversity illness=2", "name it with --confidential"),
         ("verify people.csv --qi age --k 2 --confidential illness --diversity illness=x", "must be a whole number"),
         ("dashboard nobody.csv", "There is no file 'nobody.csv'"),
     ],
@@ -282,7 +282,7 @@ def test_what_another_command_has_written_meanwhile_is_kept(tmp_path):
         write_files({str(out): b"1", str(gone): b"2"}, force=False)
     assert list(tmp_path.iterdir()) == []
     out.write_text("of the other command")
-    with pytest.raises(ParameterError, match="is there already"):
+    with pytest.raises(ParameterError, match="already exists"):
         write_files({str(out): b"1", str(tmp_path / "new"): b"2"}, force=False)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.csv": "of the other command"}
 
@@ -303,7 +303,7 @@ def test_a_file_that_is_not_read_is_shown_with_the_flags_that_read_it(people):
     words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv", "--report", "report.html"]
     done = call(*words, code=2)
     assert ">     1 | People\n" in done.stderr
-    first = re.search("It is read with (.+?) [(]Skip the first line and the last one; mend", done.stderr)[1]
+    first = re.search("To read it, add (.+?) [(]Skip the first line and the last one; mend", done.stderr)[1]
     done = call(*words, *shlex.split(first))
     assert "1 line (10)" in done.stderr
     assert len(read_table("out.csv")) == 40
@@ -402,7 +402,7 @@ def test_an_earlier_release_holds_the_next_one_up(people):
     again = [*by, "--k", 5, "--out", "next.csv"]
     for earlier in ("first.json", "first.csv"):
         done = call(*again, "--against", earlier, code=1)
-        assert "(--accept releases releases it all the same)" in done.stderr
+        assert "(to release despite it, add --accept releases and --reason TEXT)" in done.stderr
         assert not Path("next.csv").exists()
     found = json.loads(call(*again, "--against", "first.json", "--json", code=1).stdout)
     assert found["joint"]["narrowed"] > 0

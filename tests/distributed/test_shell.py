@@ -109,22 +109,22 @@ def test_what_nobody_decided_about_holds_a_release_up_before_any_work(numbers_fi
     assert "Released despite: Columns without a role are released: 'illness'" in done.stdout
     assert "The reason given: it is old." in done.stdout
     first, *thoughts, last = done.stderr.splitlines()
-    assert (first, last) == ("Note: there was nothing to accept of gaps.", "Written: out")
+    assert (first, last) == ("Note: --accept gaps was not needed: there is no such problem.", "Written: out")
     assert thoughts
-    assert all(line.startswith(("Think about it: ", "Released despite")) for line in thoughts)
+    assert all(line.startswith(("Warning: ", "Released despite")) for line in thoughts)
     assert set(read_file(tmp_path / "out" / "part-00000.parquet").frame) == {*NUMBERS, "illness"}
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "With --engine dask a release is written to a folder: add --out."),
-        (["--out", "out", "--report", "r.html"], "A report as HTML is made in memory only"),
+        ([], "--engine dask writes the release to a folder: add --out"),
+        (["--out", "out", "--report", "r.html"], "HTML reports are for releases in memory"),
         (["--out", "there"], "'there' is there already"),
-        (["--out", "out", "--workers", "2"], "Workers are started here only where there is no --scheduler"),
-        (["--out", "out", "--data", "census"], "--data names a data set in memory"),
-        (["--out", "out", "--read-decimal", ","], "--read-decimal says how other files than Parquet are read"),
-        (["--out", "out", "--accept", "nonsense", "--reason", "it is old"], "There is no finding 'nonsense'"),
+        (["--out", "out", "--workers", "2"], "Use --scheduler, or start workers with --workers"),
+        (["--out", "out", "--data", "census"], "--data is for releases in memory"),
+        (["--out", "out", "--read-decimal", ","], "--read-decimal is not for Parquet files"),
+        (["--out", "out", "--accept", "nonsense", "--reason", "it is old"], "--engine dask has no problem 'nonsense'"),
     ],
 )
 def test_what_cannot_be_is_refused(numbers_file, scheduler, tmp_path, words, says):

@@ -24,7 +24,7 @@ HUE = Option(
     "hue",
     Word(("red", "blue")),
     default="red",
-    help="The color of the paper. It changes no value.",
+    help="The color of the paper.\nIt changes no value.",
     before="red",
     not_in_parts="leave it out, and paint the files",
     in_report=False,
