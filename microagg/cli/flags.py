@@ -106,12 +106,12 @@ def first_sentence(text: str) -> str:
 
 def option_flags(fits: Callable[[Option], bool] = lambda option: True) -> list[Flag]:
     """A flag for each option of a release that fits. Its default is None, so that the option's applies."""
-    flags, known = [], {option.name for option in OPTIONS}
+    flags, keywords = [], {option.name for option in OPTIONS}
     for option in OPTIONS:
         if option.kind.shell and fits(option):
             names = [option.name, f"--{dashed(option.name)}", *([option.flag] if option.flag else [])]
             text = " ".join(filter(None, [option.help.splitlines()[0], option.shell]))
-            text = re.sub(r"``([^`]*)``", lambda word: f"--{dashed(word[1])}" if word[1] in known else word[1], text)
+            text = re.sub(r"``([^`]*)``", lambda word: f"--{dashed(word[1])}" if word[1] in keywords else word[1], text)
             text += "" if "Default:" in text else _default(option.default)
             hidden = bool(option.deprecated)
             flags.append(Flag(names, **_click_type(option), default=None, help=text, hidden=hidden))
