@@ -1,6 +1,6 @@
 """Evidence in columns: the words of a name, distinct values, text that is numbers.
 
-Suggestions of kinds (:mod:`microagg.columns.kinds`) and of roles (:mod:`microagg.columns.guess`) use it.
+Suggestions of kinds (:mod:`microagg.columns.kinds`) and of roles (:mod:`microagg.columns.suggested_roles`) use it.
 """
 
 from __future__ import annotations

@@ -23,10 +23,10 @@ from microagg.columns.kinds import (
     read_kind,
 )
 from microagg.columns.records import KINDS
-from microagg.columns.roles import Evidence, Suggestion, suggest_role
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema, as_options
 from microagg.columns.structure import adjust
+from microagg.columns.suggested_roles import Evidence, Suggestion, suggest_role
 from microagg.columns.taxonomy import Taxonomy, category, category_counts
 from microagg.errors import ParameterError, brief
 from microagg.tables.frames import as_pandas

@@ -9,7 +9,7 @@ import numpy as np
 
 from microagg.columns.evidence import ColumnValues, is_whole
 from microagg.columns.kinds import Reading
-from microagg.columns.roles import LARGEST_HOUSEHOLD, Suggestion, is_nested
+from microagg.columns.suggested_roles import LARGEST_HOUSEHOLD, Suggestion, is_nested
 from microagg.validation import IntArray
 
 # The minimum number of further persons in households.

@@ -1,6 +1,7 @@
 """The restricted master problem of set partitioning: its linear program over some of the groups, in HiGHS.
 
-The program, its cuts and its dual values are those of :mod:`microagg.optimum.set_partitioning`.
+The program, its cuts and its dual values are those of :mod:`microagg.optimum.set_partitioning`, which also proves the
+bound itself.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from microagg.columns.recodes import meanings_of
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
 from microagg.metrics import risk, utility
-from microagg.metrics.risk.disclosure import encode_values, measure_codes
+from microagg.metrics.risk.diversity import encode_values, measure_codes
 from microagg.metrics.risk.equivalence_classes import max_reidentification, numbered
 from microagg.metrics.utility.columns import Column, correlation_changes, means_and_deviations, pair_column
 from microagg.optimum.formatting import number, percent, share
@@ -177,12 +177,13 @@ def _classes(both: _Comparison, before: IntArray) -> Iterator[Figure]:
     if (joint := both.report.joint) is not None:
         yield _figure("max_reidentification", joint.of_classes, both.report.of_releases)
     was_unique, unique = int(np.count_nonzero(before == 1)), n - both.report.risk.n_shared
-    subject = f"{_are(unique) if unique else 'No record is'} unique in {'its' if unique <= 1 else 'their'} {columns}"
+    subject = _count_with_verb(unique) if unique else "No record is"
+    subject += f" unique in {'its' if unique <= 1 else 'their'} {columns}"
     text = f"{subject}; in the original file, {share(was_unique / n)} of the records are."
     yield _figure("uniqueness", unique / n, text, was_unique / n)
 
 
-def _are(count: int) -> str:
+def _count_with_verb(count: int) -> str:
     return f"{counted(count, 'record')} {'is' if count == 1 else 'are'}"
 
 

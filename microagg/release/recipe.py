@@ -1,4 +1,7 @@
-"""Recipes, with all choices behind a release and digests, and the programs that make it again."""
+"""Recipes, with all choices behind a release and digests, and the programs that make it again.
+
+``Plan.replay`` in :mod:`microagg.release.plan` replays a recipe.
+"""
 
 from __future__ import annotations
 

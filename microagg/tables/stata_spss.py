@@ -1,6 +1,6 @@
 """Tables from SPSS and Stata files: labelled codes are categories, date formats set the dates.
 
-pyreadstat parses both in a separate process (:mod:`microagg.tables.stata_spss_reader`), which answers with the stored
+pyreadstat parses both in a separate process (:mod:`microagg.tables.stata_spss_process`), which answers with the stored
 numbers and texts. This module interprets them by the format of each variable;
 :mod:`microagg.tables.stata_spss_writer` writes them.
 """
@@ -33,7 +33,7 @@ from microagg.tables.notices import (
     check_names,
     refuse_no_records,
 )
-from microagg.tables.stata_spss_reader import parse_answer
+from microagg.tables.stata_spss_process import parse_answer
 from microagg.tables.value_labels import GAP, add_kinds
 from microagg.validation import counted, optional_import
 
@@ -57,13 +57,13 @@ MISSING_CODES = 2_147_483_621
 _MOST_KINDS = 1_000
 
 #: The program that reads a file in a separate process.
-READER = Path(__file__).with_name("stata_spss_reader.py")
+READER = Path(__file__).with_name("stata_spss_process.py")
 
 
 def read_statistics(data: bytes, label: str, labels: bool | None, max_cells: int) -> Reading:
     """Read the table of an SPSS or Stata file (see :func:`microagg.tables.read_file`)."""
     from_stata = is_stata(data)
-    parsed = parse(data, label, max_cells)
+    parsed = parse_file(data, label, max_cells)
     columns: dict[str, pd.Series[Any]] = {}
     labels_of_values: dict[str, dict[Any, str]] = {}
     missing_codes: dict[str, tuple[pd.Series[Any], dict[Any, str]]] = {}
@@ -154,14 +154,19 @@ def is_stata(data: bytes) -> bool:
     return not data.startswith((b"$FL2", b"$FL3"))
 
 
-def parse(data: bytes, label: str, max_cells: int) -> dict[str, Any]:
-    """Parse a file. Its columns are in reverse order, so that each is freed once it is in the table."""
+def parse_file(data: bytes, label: str, max_cells: int) -> dict[str, Any]:
+    """Parse a file in a separate process.
+
+    The columns are in reverse order: the caller pops them one by one, so that each is freed once it is in the table.
+    Raises DataError if the file is damaged, empty or too large, or if a name is not allowed.
+    """
     optional_import("pyreadstat", "statistics", f"reading {label!r}", "save the table as .csv")
     parsed = in_own_process(data, max_cells)
     if "needed" in parsed:
         # Twice: the answer of the other process, and the table.
         check_memory(2 * int(parsed["needed"]), len(data), label)
     if parsed.get("error") == "MemoryError":
+        # The size is unknown, but above the limit: this always raises.
         check_memory(allowed(len(data)) + 1, len(data), label)
     if "error" in parsed:
         kind, ending = ("Stata file, or of an unknown version", ".dta") if is_stata(data) else ("SPSS file", ".sav")

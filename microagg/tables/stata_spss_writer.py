@@ -23,7 +23,7 @@ from pandas.api.types import is_float_dtype, is_integer_dtype
 from microagg.errors import DataError, MicroaggError
 from microagg.tables import limits, lossless
 from microagg.tables.notices import Notice, Source, Written
-from microagg.tables.stata_spss import DAY_ZERO, code_text, is_stata, parse
+from microagg.tables.stata_spss import DAY_ZERO, code_text, is_stata, parse_file
 from microagg.tables.stata_spss_variables import (
     Variable,
     free_code,
@@ -95,7 +95,7 @@ def rewritten(
     know". None if a column is not in the source.
     """
     is_alike = is_stata(source.data) == (ending == ".dta")
-    parsed = parse(source.data, source.name, original.size + 1)
+    parsed = parse_file(source.data, source.name, original.size + 1)
     about = _impersonal(parsed, original.drop(columns=list(set(origins.values()) & set(original.columns))))
     stored = _stored(parsed)
     if not {origins[name] for name in frame.columns} <= set(stored):

@@ -9,7 +9,7 @@ import pytest
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables import read_table
-from microagg.tables.stata_spss_reader import read_or_error
+from microagg.tables.stata_spss_process import read_or_error
 
 
 def read_csv(text, **options):

@@ -10,7 +10,7 @@ import pytest
 
 from microagg.errors import DataError
 from microagg.tables import read_table, write_table
-from microagg.tables.stata_spss_reader import parse_answer, read_or_error, write
+from microagg.tables.stata_spss_process import parse_answer, read_or_error, write
 from tests.tables.common import fails
 
 

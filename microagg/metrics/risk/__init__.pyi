@@ -1,12 +1,11 @@
 from .disclosure import (
-    Homogeneity as Homogeneity,
     IndividualRisk as IndividualRisk,
     dominated as dominated,
-    homogeneity as homogeneity,
     household_risk as household_risk,
     individual_risk as individual_risk,
     interval_disclosure as interval_disclosure,
 )
+from .diversity import Homogeneity as Homogeneity, homogeneity as homogeneity
 from .equivalence_classes import Uniqueness as Uniqueness, uniqueness as uniqueness
 from .linkage import Linkage as Linkage, record_linkage as record_linkage
 from .measures import MEASURES as MEASURES

@@ -1,4 +1,7 @@
-"""Equivalence classes: records with equal quasi-identifiers, and the number of unique records."""
+"""Equivalence classes: records with equal quasi-identifiers, and the number of unique records.
+
+The diversity of the confidential values in a class is in :mod:`microagg.metrics.risk.diversity`.
+"""
 
 from __future__ import annotations
 
