@@ -165,7 +165,7 @@ def _check_target(out: Any) -> Path:
 
 def _categories(stages: Stages, table: Table, chosen: Choices) -> dict[str, tuple[list[str], bool]]:
     """Collect the categories of quasi-identifiers without declared ones, from all parts."""
-    names = planning.to_be_seen(table, chosen)
+    names = planning.columns_to_scan(table, chosen)
     if not names:
         return {}
     declared = options_by_column(names, chosen.values)

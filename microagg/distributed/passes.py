@@ -220,7 +220,7 @@ def group(working: Working, batch: int) -> list[Grouped]:
     """Partition the blocks of a batch, save the replacing values, and return the figures of each block."""
     job, layout = _job_and_layout(working, FINAL)
     first_block, _ = layout.batches[batch]
-    values, rows_by_block = _batch(working, layout, batch)
+    values, rows_by_block = _load_batch(working, layout, batch)
     replaced = np.empty(values.shape, dtype=object if job.plan.statistic == "generalize" else np.float64)
     blocks = []
     for block, rows in enumerate(rows_by_block, start=first_block):
@@ -238,14 +238,16 @@ def group(working: Working, batch: int) -> list[Grouped]:
     return blocks
 
 
-def _batch(working: Working, layout: Layout, batch: int) -> tuple[FloatArray, list[IntArray]]:
-    """Return the sorted records of a batch, and the positions of each block's, in the order of the file."""
+def _load_batch(working: Working, layout: Layout, batch: int) -> tuple[FloatArray, list[IntArray]]:
+    """Load the records of a batch, and for each of its blocks the positions of its records, in file order."""
     start, stop = layout.batches[batch]
     counts = layout.counts[:, start:stop]
     spans = [layout.span(part, batch) for part in range(len(counts))]
     values = np.concatenate([working.rows(SORTED, f"{part}.npy", *span) for part, span in enumerate(spans)])
     block_numbers = np.concatenate([np.repeat(np.arange(stop - start), part_counts) for part_counts in counts])
-    return values, np.split(np.argsort(block_numbers, kind="stable"), np.cumsum(counts.sum(axis=0))[:-1])
+    by_block = np.argsort(block_numbers, kind="stable")
+    block_ends = np.cumsum(counts.sum(axis=0))
+    return values, np.split(by_block, block_ends[:-1])
 
 
 def _block(job: Job, layout: Layout, block: int, values: FloatArray) -> tuple[NDArray[Any], Grouped]:
@@ -259,7 +261,7 @@ def _block(job: Job, layout: Layout, block: int, values: FloatArray) -> tuple[ND
     changed = np.zeros(records.d, dtype=np.int64)
     replaced: NDArray[Any]
     if job.plan.statistic == "generalize":
-        texts = recoding.group_texts(_numbers_frame(job, values), records, partition, job.plan.categories)
+        texts = recoding.group_texts(_numeric_frame(job, values), records, partition, job.plan.categories)
         replaced = np.column_stack([np.array(column, dtype=object)[partition.labels] for column in texts])
     else:
         replaced = _replacements(job, layout, records, partition)[partition.labels]
@@ -307,16 +309,19 @@ def _replacements(job: Job, layout: Layout, records: Records, partition: Partiti
     return chosen + 0.0
 
 
-def _numbers_frame(job: Job, values: FloatArray) -> pd.DataFrame:
-    """Return numbers in the types that have their digits, as :func:`recoding.group_texts` takes them."""
+def _numeric_frame(job: Job, values: FloatArray) -> pd.DataFrame:
+    """Convert the numeric columns of a block from float64 to types like those of the file.
+
+    :func:`recoding.group_texts` then writes whole numbers without a decimal point, and 0.1 of 32 bits as 0.1.
+    """
     types = load("pyarrow").types
     columns = {}
     for j in job.numeric:
-        kind = job.table.schema.field(job.attributes[j].name).type
+        arrow_type = job.table.schema.field(job.attributes[j].name).type
         numpy_type: Any = np.float64
-        if types.is_integer(kind) or types.is_boolean(kind):
-            numpy_type = np.uint64 if types.is_unsigned_integer(kind) else np.int64
-        elif types.is_float16(kind) or types.is_float32(kind):
+        if types.is_integer(arrow_type) or types.is_boolean(arrow_type):
+            numpy_type = np.uint64 if types.is_unsigned_integer(arrow_type) else np.int64
+        elif types.is_float16(arrow_type) or types.is_float32(arrow_type):
             numpy_type = np.float32
         columns[job.attributes[j].name] = values[:, j].astype(numpy_type)
     return pd.DataFrame(columns, index=pd.RangeIndex(len(values)))

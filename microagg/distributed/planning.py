@@ -58,7 +58,7 @@ class Job:
     def of(cls, table: Table, chosen: Choices, categories: Mapping[str, Any], block_size: int) -> Job:
         """Create the job of the ``chosen`` options, after checks on the first records of the table.
 
-        ``categories`` are those of the columns of :func:`to_be_seen`.
+        ``categories`` are those of the columns of :func:`columns_to_scan`.
         """
         taxonomies, ordinal = dict(chosen.taxonomies or {}), dict(chosen.ordinal or {})
         for name, (values, ordered) in categories.items():
@@ -133,10 +133,11 @@ def refuse(chosen: Choices) -> None:
             )
 
 
-def to_be_seen(table: Table, chosen: Choices) -> list[str]:
-    """Return the quasi-identifiers with undeclared categories, which a pass over all records must find."""
+def columns_to_scan(table: Table, chosen: Choices) -> list[str]:
+    """Return the quasi-identifiers whose categories are not declared: a pass over all records collects them."""
     types = load("pyarrow").types
     taxonomies = chosen.taxonomies or {}
+    # A column with None in "taxonomies" has categories, of any type, and none is declared.
     declared = {name for name, taxonomy in taxonomies.items() if taxonomy is not None}
     declared.update(*(column_names(kind, chosen.values[kind]) for kind in ("ordinal", "dates", "numbers")))
     names = []

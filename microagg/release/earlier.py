@@ -102,7 +102,7 @@ def compare_with(release: Release, earlier: Any) -> Release:
     else:
         then, match = _match(as_pandas(earlier), original, np.sort(rows), names)
     now = _by_row(_classes(release.to_pandas(), names), rows, len(original))
-    joint = _joint(then, now, release.report.k)
+    joint = _measure_joint_classes(then, now, release.report.k)
     report = replace(release.report, joint=joint)
     text = report.of_releases + match + (f" {_NEEDS_RECIPE}" if joint.unmatched else "")
     if joint.narrowed:
@@ -183,7 +183,7 @@ def _are_among(part: IntArray, whole: IntArray) -> bool:
     return bool((np.bincount(part, minlength=n_codes) <= np.bincount(whole, minlength=n_codes)).all())
 
 
-def _joint(then: IntArray, now: IntArray, k: int) -> Joint:
+def _measure_joint_classes(then: IntArray, now: IntArray, k: int) -> Joint:
     is_released, unclear = (np.maximum(then, now) >= 0) & (then != _UNCLEAR), now[then == _UNCLEAR]
     then, now = then[is_released], now[is_released]
     pairs = combined(then, now)

@@ -409,12 +409,13 @@ class Limits(Mapped):
 
     def check(self, name: str, value: Any) -> Any:
         value = super().check(name, value)
-        return {column: self._limit(name, column, limit) for column, limit in value.items()} if value else None
+        return {column: self._check_limit(name, column, limit) for column, limit in value.items()} if value else None
 
-    def _limit(self, name: str, column: Any, value: Any) -> Any:
+    def _check_limit(self, name: str, column: Any, value: Any) -> Any:
+        """Return the bound of a column, a number or a word and a number; raise ParameterError if it is neither."""
         word, number = value if isinstance(value, (tuple, list)) and len(value) == 2 else (None, value)
-        has_form = word in self.words if word is not None else not isinstance(value, (tuple, list))
-        fits = has_form and (is_whole(number) if self.whole and word is None else is_real(number))
+        is_formed = word in self.words if word is not None else not isinstance(value, (tuple, list))
+        fits = is_formed and (is_whole(number) if self.whole and word is None else is_real(number))
         if not fits or not self.least <= number <= self.most:
             upper = "" if math.isinf(self.most) else f" and at most {self.most:g}"
             pairs = "".join(f", or ({word!r}, a number of at least {self.least})" for word in self.words)
@@ -422,7 +423,9 @@ class Limits(Mapped):
                 f"{name} of {column!r} must be a {'whole ' if self.whole else ''}number of at least {self.least}{upper}"
                 f"{pairs}, not {value!r}."
             )
-        return int(number) if self.whole and word is None else float(number) if word is None else (word, float(number))
+        if word is not None:
+            return word, float(number)
+        return int(number) if self.whole else float(number)
 
     def has_form(self, value: Any) -> bool:
         return value is None or (super().has_form(value) and Kind.has_form(self, dict(value)))

@@ -77,14 +77,22 @@ class Remedy(NamedTuple):
 
     ``loss`` is the mean loss, in percent, of the quasi-identifiers that the change does not concern; of all for the
     choices as they are, and for a change of the only one. ``unchanged`` is the loss of the same quasi-identifiers
-    without the change, ``total`` the loss in the report of the changed release.
+    without the change, ``total`` the loss in the report of the changed release. ``effect`` states the losses, and
+    ``scope`` the size of the sample; it is empty if all records are used.
     """
 
-    sentence: str
+    effect: str
     change: Change | None
     loss: float
     unchanged: float
     total: float
+    scope: str
+
+    @property
+    def sentence(self) -> str:
+        """What was tried, its effect and the size of the sample."""
+        tried = self.change.words if self.change else "as it is"
+        return f"{tried} {self.effect}{', ' if self.scope else ''}{self.scope}"
 
 
 def without_outliers(values: FloatArray) -> Suggestion | None:
@@ -145,11 +153,11 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
         # Their notation, which a sample of the file may not show.
         choices["numbers"] = _schema(frame, column_names("numbers", numbers), choices).numbers
     part = _sampled(frame, k, int(sample), choices)
-    scope = f", tried on {len(part):,} of {counted(len(frame), 'record')}" if len(part) < len(frame) else ""
+    scope = f"tried on {len(part):,} of {counted(len(frame), 'record')}" if len(part) < len(frame) else ""
     release = _run(part, choices, k, "as it is", 0.0)
     before = release.report.measured
     loss_now = before.information_loss
-    yield Remedy(f"as it is {loss_now:.3g} %{scope}", None, loss_now, loss_now, loss_now)
+    yield Remedy(f"{loss_now:.3g} %", None, loss_now, loss_now, loss_now, scope)
     names = release.recipe["quasi_identifiers"]
     named_choices = {**choices, "quasi_identifiers": names}
     changes = list(_changes(frame, k, named_choices))
@@ -157,11 +165,11 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
         after = _run(part, change.applied(named_choices), k, change.words, i / (len(changes) + 1)).report.measured
         if others := [name for name in names if name != change.column]:
             loss, unchanged = (sum(lost.attributes[name] for name in others) / len(others) for lost in (after, before))
-            text = f"{change.words} {loss:.3g} % instead of {unchanged:.3g} % on the other quasi-identifiers"
+            effect = f"{loss:.3g} % instead of {unchanged:.3g} % on the other quasi-identifiers"
         else:
             loss, unchanged = after.information_loss, loss_now
-            text = f"{change.words} {loss:.3g} % of what is left of it"
-        yield Remedy(f"{text}{scope}", change, loss, unchanged, after.information_loss)
+            effect = f"{loss:.3g} % of what is left of it"
+        yield Remedy(effect, change, loss, unchanged, after.information_loss, scope)
 
 
 def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, description: str, share: float) -> Release:

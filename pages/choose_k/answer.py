@@ -45,7 +45,7 @@ def controls(workspace: Workspace, rows: Callable[[], pd.DataFrame]) -> None:
             return
         state.update(risk_limit=limit)
         new = limits.current()
-        k = new.smallest_k if new.by_k else _first_within(_judged(rows(), new), methods.chosen(workspace))
+        k = new.smallest_k if new.by_k else _first_within(_judge_runs(rows(), new), methods.chosen(workspace))
         if limit < NONE and k is not None and k <= workspace.n_complete:
             state.update(k=k)
 
@@ -131,7 +131,7 @@ def runs(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]
     return rows.assign(risk=100 * risk, loss=loss)
 
 
-def _judged(rows: pd.DataFrame, acceptable: Limits) -> pd.DataFrame:
+def _judge_runs(rows: pd.DataFrame, acceptable: Limits) -> pd.DataFrame:
     """Return the runs with whether they meet each limit, without those whose risk is not computed yet."""
     known = rows if rows.empty else rows.dropna(subset=["risk", "loss"])
     if known.empty:
@@ -158,14 +158,14 @@ def draw(
     ``exact`` has the figures of Release. Before, columns that are released as they are may raise the risk of the run.
     """
     acceptable, name, k = limits.current(), methods.chosen(workspace), state.current().k
-    judged = _judged(rows, acceptable)
+    judged = _judge_runs(rows, acceptable)
     here = judged[(judged["variant"] == name) & (judged["k"] == k)]
     with st.container(border=True, gap="small", key="answer"):
         # What can be done stands below the words, in each state: nothing jumps when it changes.
         words, row = st.container(gap="xsmall"), st.container(horizontal=True, vertical_alignment="center")
     with row:
         if here.empty:
-            words.markdown(_missing(workspace, name, k, complete=complete))
+            words.markdown(_explain_missing_run(workspace, name, k, complete=complete))
         else:
             _draw_run(workspace, judged, here.iloc[0], words, complete=complete, prefix=prefix, exact=exact)
         if complete:
@@ -202,7 +202,7 @@ def _draw_run(
     if cause.raises:  # the risk of other runs is not known, either
         further = "" if verdict.meets_risk else cause.sentence
     elif complete and not verdict.meets:
-        says, further, offers = _instead(workspace, judged, run, verdict.sentence, acceptable)
+        says, further, offers = _suggest_alternatives(workspace, judged, run, verdict.sentence, acceptable)
     if verdict.meets_risk and (best := _lower_loss(judged, run)) is not None:
         offers = [(label, other) for label, other in offers if other.name != best.name]
         offers.append((methods.offer(best["variant"], best["loss"], run["loss"]), best))
@@ -242,7 +242,7 @@ def _name(run: pd.Series) -> str:
     return f"{run['title']} at k = {run['k']:,}"
 
 
-def _missing(workspace: Workspace, name: str, k: int, *, complete: bool) -> str:
+def _explain_missing_run(workspace: Workspace, name: str, k: int, *, complete: bool) -> str:
     title = escape_markdown(methods.title(name))
     if name == state.FOUND and searched.best(workspace, k) is None:
         return (
@@ -261,7 +261,7 @@ def _lower_loss(judged: pd.DataFrame, run: pd.Series) -> pd.Series | None:
     return best if best["loss"] < run["loss"] * (1 - searched.ROUNDING) else None
 
 
-def _instead(
+def _suggest_alternatives(
     workspace: Workspace, judged: pd.DataFrame, run: pd.Series, says: str, acceptable: Limits
 ) -> tuple[str, str, list[tuple[str, pd.Series]]]:
     """Return sentences on the runs that meet both limits, or the nearest ones if none does, and the offers of them."""

@@ -36,7 +36,7 @@ def body() -> None:
     try:
         ks = comparison.ks(workspace)
     except ParameterError as error:  # the field stays, so that it can be corrected
-        _options(workspace)
+        _draw_controls(workspace)
         st.error(sentence(error))
         return
     variants = methods.sweep_methods(workspace, names)
@@ -44,8 +44,8 @@ def body() -> None:
     answer.controls(workspace, lambda: answer.runs(workspace, chosen, _all_ks(workspace, ks)))
     cells, risks = _cells(workspace, variants, ks, measure)
     job = jobs.sweep(workspace, cells, risks=risks) if names else None
-    _answer(workspace, chosen, ks, job)
-    on_map = _options(workspace)
+    _draw_answer(workspace, chosen, ks, job)
+    on_map = _draw_controls(workspace)
     comparison.say_left_out(workspace)
     if job is None:
         st.info("Choose at least one method above.")
@@ -79,7 +79,7 @@ def body() -> None:
         if narrowing:
             jobs.ended_early(search.ALL_KS, "Cancelled: the best partitions so far are kept.")
     search.section(workspace, rows, searching=searching)
-    _table(workspace, rows, ks, risks=on_map is not None)
+    _draw_table(workspace, rows, ks, risks=on_map is not None)
 
 
 def _with_chosen(workspace: Workspace, variants: Mapping[Method, str]) -> dict[Method, str]:
@@ -119,7 +119,7 @@ def _cells(
     return cells, risks
 
 
-def _answer(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int], job: Job | None) -> None:
+def _draw_answer(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int], job: Job | None) -> None:
     """Draw the answer to the limits, anew while runs are computed."""
     if job is None:
         return
@@ -157,12 +157,12 @@ def _picture(
 ) -> Picture:
     """Return the figure of a measure, or the risk map ``on_map``, of the rows so far; its headline once all are there."""
     # Asked for whatever is shown, as its state stands below the figure and in the table.
-    soon = certificate.soon(workspace, ks)
+    floors = certificate.start_floors(workspace, ks)
     rows = certificate.rows(workspace, variants, ks)
     if on_map:
-        picture = risk_map.picture(workspace, rows, ks, on_map, lambda: _select(risk_map.CHART))
+        picture = risk_map.picture(workspace, rows, ks, on_map, lambda: _choose_clicked_run(risk_map.CHART))
     else:
-        picture = _curves(workspace, rows, measure, ks, soon, complete=complete)
+        picture = _curves(workspace, rows, measure, ks, floors, complete=complete)
     title = picture.title if complete else _label(workspace, measure)
     return replace(picture, title=title, captions=[*picture.captions, _stored_in_words(rows)])
 
@@ -184,7 +184,7 @@ def _measure(workspace: Workspace) -> str:
     return chosen if chosen in _measures(workspace) else "information_loss"
 
 
-def _options(workspace: Workspace) -> tuple[str, str] | None:
+def _draw_controls(workspace: Workspace) -> tuple[str, str] | None:
     """Draw the controls of the figure in one line, and return the risk and the loss of the map, if it is shown."""
     with st.container(horizontal=True, vertical_alignment="center", key="options"):
         measure = methods.pick_one(_measures(workspace), "w_measure")
@@ -202,7 +202,7 @@ def _stored_in_words(rows: pd.DataFrame) -> str:
 
 
 def _curves(
-    workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int], soon: Sequence[Bound], *, complete: bool
+    workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int], floors: Sequence[Bound], *, complete: bool
 ) -> Picture:
     """Return the curves of a measure, with the lower bound if it is the loss."""
     measure = measures(numeric=workspace.is_numeric, bounded=True)[name]
@@ -214,7 +214,7 @@ def _curves(
         return comparison.waiting(measure, curves.HEIGHT)
     choices = state.current()
     everywhere = set(ks) <= set(searched.certificates(workspace))
-    floor = certificate.floors(workspace, ks) if everywhere else soon
+    floor = certificate.floors(workspace, ks) if everywhere else floors
     held = _guaranteed(workspace, drawn) if is_loss else drawn.iloc[:0]
     return Picture(
         curves.measure_curves(
@@ -225,7 +225,7 @@ def _curves(
             proven=certificate.marks(workspace, ks) if has_floor and not everywhere else (),
             best=certificate.best_known(workspace, ks, rows) if is_loss else None,
             limits=_limits(workspace, complete=complete) if is_loss else (None, None),
-            line=_line(workspace, name, ks),
+            line=_reference_line(workspace, name, ks),
             selected=(methods.chosen(workspace), choices.k),
         ),
         sweeps.summary(_of_methods(drawn, name), name, choices.k) if len(rows) else measure.label,
@@ -238,7 +238,7 @@ def _curves(
             f"{f' {FLOOR}' if has_floor else ''}",
             _guaranteed_in_words(workspace, held) if is_loss else "",
         ],
-        options={"on_select": lambda: _select(_CHART), "selection_mode": "points"},
+        options={"on_select": lambda: _choose_clicked_run(_CHART), "selection_mode": "points"},
     )
 
 
@@ -285,7 +285,7 @@ def _guaranteed_in_words(workspace: Workspace, held: pd.DataFrame) -> str:
     )
 
 
-def _line(workspace: Workspace, name: str, ks: Sequence[int]) -> tuple[str, Mapping[int, float]] | None:
+def _reference_line(workspace: Workspace, name: str, ks: Sequence[int]) -> tuple[str, Mapping[int, float]] | None:
     """Return the reference line of a measure: its name, and its value at each k."""
     if name == "discernibility":
         least = {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks}
@@ -296,7 +296,7 @@ def _line(workspace: Workspace, name: str, ks: Sequence[int]) -> tuple[str, Mapp
     return None
 
 
-def _select(chart: str) -> None:
+def _choose_clicked_run(chart: str) -> None:
     points = st.session_state[chart].selection.points
     if not points or not isinstance(points[0].get("customdata"), list):
         return
@@ -325,7 +325,7 @@ def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["variant"] == name]
 
 
-def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, risks: bool) -> None:
+def _draw_table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, risks: bool) -> None:
     number = st.column_config.NumberColumn
     columns: dict[str, Any] = {"title": "Method", "k": "k"}
     numeric = workspace.is_numeric

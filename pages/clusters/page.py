@@ -86,7 +86,9 @@ def _results(workspace: Workspace) -> dict[str, Result]:
         [digest_array(result.partition.labels) for result in results.values()],
     )
     identity = (workspace.digest, workspace.exposed.digest, k, *keys, *digests)
-    held = jobs.once("held", identity, keys, message, lambda: list(map(workspace.held, results.values())), workspace.n)
+    held = jobs.once(
+        "held", identity, keys, message, lambda: list(map(workspace.with_guarantees, results.values())), workspace.n
+    )
     return dict(zip(results, held or [], strict=bool(held)))
 
 

@@ -243,21 +243,22 @@ def _suggest_fixes(workspace: Workspace, identity: Hashable) -> None:
     tried = making.remedies(workspace, identity)
     if not tried:
         return
-    now, *others = tried
-    better = [each for each in others if each.loss < each.unchanged]
+    baseline, *remedies = tried
+    better = [remedy for remedy in remedies if remedy.loss < remedy.unchanged]
     better = sorted(better, key=lambda remedy: remedy.loss - remedy.unchanged)[:_MOST_REMEDIES]
-    # The remark on a sample holds for all sentences.
-    of_all = " (lower on all records)" if ", tried on " in now.sentence else ""
-    st.markdown(f"Loss {escape_markdown(now.sentence)}{of_all}. {'' if better else 'No such change lowers the loss.'}")
+    sample_note = " (lower on all records)" if baseline.scope else ""
+    st.markdown(
+        f"Loss {escape_markdown(baseline.sentence)}{sample_note}. {'' if better else 'No such change lowers the loss.'}"
+    )
     for remedy in better:
         change = remedy.change
         assert change is not None
+        # The words of a recoding begin with "with", such as "with 'age' by intervals of 10".
         words = f"Recode {change.words.removeprefix('with ')}" if change.recoding else f"Leave out {change.column}"
         label = escape_markdown(words)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(label, key=f"help_{change.words}", on_click=partial(_apply, workspace, change))
-            effect = remedy.sentence.partition(", tried on ")[0].removeprefix(change.words)
-            st.caption(f"{escape_markdown(effect)}; {percent(remedy.total)} in all", width="content")
+            st.caption(f"{escape_markdown(remedy.effect)}; {percent(remedy.total)} in all", width="content")
 
 
 def _apply(workspace: Workspace, change: Change) -> None:

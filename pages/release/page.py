@@ -34,7 +34,7 @@ def body() -> None:
         release, identity = released.with_earlier(workspace, release, identity)
         if release is None:
             return
-    measured = released.measure(workspace, release, identity, jobs.soon)  # or else the page is drawn twice
+    measured = released.measure(workspace, release, identity, jobs.wait_briefly)  # or else the page is drawn twice
     verdict = released.judge("The release", release, measured)
     findings = checks.all_findings(workspace, release, counted, verdict)
     accepted = checks.accepted(release, identity)

@@ -1,4 +1,4 @@
-"""What is run for each visitor: the navigation, the line above every page, and the page itself.
+"""What is run for each visitor: the navigation, the header of every page, and the page itself.
 
 It stands in a folder of its own because Streamlit lets the files beside it be imported by their bare names. A process
 that loads it under another name, as those of multiprocessing do, has no visitor.
@@ -34,7 +34,7 @@ if __name__ == "__main__":
     # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
     state.publish()
     if not shell.lecture(page):
-        shell.line(page)
+        shell.draw_header(page)
     compiling.ahead().add(compiling.tasks())
     shell.in_tab(page, began=began)
     page.run()

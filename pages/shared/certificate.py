@@ -100,10 +100,10 @@ def stored_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return the best lower bound so far for each of ``ks``, ascending."""
     certificates = searched.certificates(workspace).values() if not workspace.is_sample else ()
-    return raise_bounds(soon(workspace, ks), [certificate.bound for certificate in certificates])
+    return raise_bounds(start_floors(workspace, ks), [certificate.bound for certificate in certificates])
 
 
-def soon(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
+def start_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return the lower bounds for ``ks`` without those of searches, and start to complete them."""
     return raise_bounds(
         _neighbor_bounds(workspace, ks), stored_floors(workspace, ks) if not workspace.is_sample else []
@@ -111,10 +111,10 @@ def soon(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 
 
 def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the lower bounds of searches, at single values of k, that are above those of :func:`soon`."""
+    """Return the lower bounds of searches, at single values of k, that are above those of :func:`start_floors`."""
     if workspace.is_sample:
         return []
-    before = {bound.k: bound.sse for bound in soon(workspace, ks)}
+    before = {bound.k: bound.sse for bound in start_floors(workspace, ks)}
     bounds = [certificate.bound for certificate in searched.certificates(workspace).values()]
     return sorted((bound for bound in bounds if bound.sse > before.get(bound.k, np.inf)), key=lambda bound: bound.k)
 
@@ -171,13 +171,13 @@ def while_rising(workspace: Workspace, ks: Sequence[int], draw: Callable[[], Non
     """Call ``draw`` repeatedly while the bounds for ``ks`` are computed. At the end, draw the page anew."""
     _neighbor_bounds(workspace, ks)
     if is_rising(workspace):
-        _again(workspace, draw)
+        _redraw_while_rising(workspace, draw)
     else:
         draw()
 
 
 @st.fragment(run_every=1.5)
-def _again(workspace: Workspace, draw: Callable[[], None]) -> None:
+def _redraw_while_rising(workspace: Workspace, draw: Callable[[], None]) -> None:
     if not is_rising(workspace):
         st.rerun()
     draw()

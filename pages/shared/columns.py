@@ -53,26 +53,26 @@ Value = TypeVar("Value")
 
 
 @st.cache_resource(scope="session", max_entries=6, show_spinner="Looking at the columns …")
-def _start(identity: str, _table: Table) -> dict[str, Column]:
+def _suggest_columns(identity: str, _table: Table) -> dict[str, Column]:
     labels = _table.variable_labels, _table.value_labels
     start = {column.name: column for column in guess_columns(_table.frame, _table.schema, *labels)}
     return start if _table.schema is not None else suggestions.consistent(start, _following(_table))
 
 
 @st.cache_resource(scope="session", max_entries=10_000, show_spinner=False)
-def _seen(identity: str, subject: Hashable, _look: Callable[[], Any]) -> Any:
-    """Call ``_look`` once for each table and ``subject`` it looks for, and return its result."""
-    return _look()
+def _compute_once(identity: str, subject: Hashable, _compute: Callable[[], Any]) -> Any:
+    """Call ``_compute`` once for each table and ``subject``, and return its result."""
+    return _compute()
 
 
 def figures(table: Table, read: Schema | None = None) -> pd.DataFrame:
     """Return a summary of the columns by name; with ``read``, text read as numbers or dates counts as such."""
 
-    def look() -> pd.DataFrame:
+    def compute() -> pd.DataFrame:
         return summary(table.frame if read is None else read.read(table.frame)).set_axis(table.frame.columns)
 
     decided = read and (state.current().columns, state.current().agreed)
-    return _seen(table.identity, ("summary", decided), look)
+    return _compute_once(table.identity, ("summary", decided), compute)
 
 
 def columns(table: Table) -> dict[str, Column]:
@@ -82,14 +82,14 @@ def columns(table: Table) -> dict[str, Column]:
     # A run of a page needs it often, and a file may have a thousand columns.
     before, all_columns = st.session_state.get(_DECIDED, ((), {}))
     if before != decided:
-        all_columns = _decided(table, choices.columns, choices.agreed)
+        all_columns = _apply_decisions(table, choices.columns, choices.agreed)
         st.session_state[_DECIDED] = decided, all_columns
     return all_columns
 
 
-def _decided(table: Table, entries: tuple[str, ...], agreed: str) -> dict[str, Column]:
+def _apply_decisions(table: Table, entries: tuple[str, ...], agreed: str) -> dict[str, Column]:
     """Return the columns after the decisions that the address holds as ``entries`` and ``agreed``."""
-    all_columns = dict(_start(table.identity, table))
+    all_columns = dict(_suggest_columns(table.identity, table))
     digest, _, scope = agreed.partition(".")
     if digest and digest == _digest(table):
         # A column that would be lost as a whole needs its own decision.
@@ -115,12 +115,12 @@ def _is_same(table: Table, entry: Entry) -> bool:
 def _column_digest(table: Table, name: str) -> str:
     """Return a digest of a column's type and values, too short to reveal the values."""
 
-    def look() -> str:
+    def compute() -> str:
         column = table.original.frame[name]
         values = pd.util.hash_pandas_object(column, index=False, categorize=True).to_numpy()
         return digest_bytes(f"{column.dtype}".encode() + values.tobytes())[:6]
 
-    return _seen(table.original.identity, ("digest", name), look)
+    return _compute_once(table.original.identity, ("digest", name), compute)
 
 
 def changed(table: Table) -> list[str]:
@@ -193,16 +193,16 @@ def doubts(table: Table) -> dict[str, str]:
     """Return the columns whose suggestions need a decision, whether it was made or not, with the reason."""
     if table.schema is not None:  # data sets declare their roles
         return {}
-    start = _start(table.identity, table)
+    start = _suggest_columns(table.identity, table)
     return suggestions.doubts(start, _would_be_lost(table, start), _sources(table))
 
 
 def _following(table: Table) -> list[Following]:
-    return _seen(table.identity, "following", lambda: following(table.frame))
+    return _compute_once(table.identity, "following", lambda: following(table.frame))
 
 
 def _sources(table: Table) -> dict[str, str]:
-    return suggestions.sources(_start(table.identity, table), _following(table))
+    return suggestions.sources(_suggest_columns(table.identity, table), _following(table))
 
 
 def why(table: Table) -> dict[str, str]:
@@ -291,7 +291,7 @@ def _once(table: Table, name: str, find: Callable[[pd.Series], Value]) -> Value:
     """Call ``find`` once with the values of a column that are not missing, and return its result."""
     column = columns(table)[name]
     subject = find.__name__, name, column.kind, column.form, column.codes
-    return _seen(table.identity, subject, lambda: find(column.present(table.frame[name])))
+    return _compute_once(table.identity, subject, lambda: find(column.present(table.frame[name])))
 
 
 def counts(table: Table, name: str) -> dict[str, int]:
@@ -387,13 +387,13 @@ def _flat(series: pd.Series) -> Taxonomy:
 def entered(table: Table) -> dict[tuple[str, str], Any]:
     """Return the entries for columns, by option of a release and column, as recipes hold them."""
 
-    def look() -> dict[tuple[str, str], Any]:
+    def compute() -> dict[tuple[str, str], Any]:
         entries = [entry for entry in map(entry_of, texts) if entry.name in table.frame.columns]
         same = [entry for entry in entries if _is_same(table, entry)]
         return {(option, entry.name): value for entry in same for option, value in entry.changes.items()}
 
     texts = state.current().entered
-    return _seen(table.identity, ("entered", texts), look)
+    return _compute_once(table.identity, ("entered", texts), compute)
 
 
 def enter(table: Table, option: str, name: str, value: Any) -> None:

@@ -341,7 +341,7 @@ def background(
     return None
 
 
-def soon(
+def wait_briefly(
     kind: str,
     identity: Hashable,
     keys: Sequence[str],
@@ -377,7 +377,7 @@ def once(
     Before the result, draw the progress, which starts with ``title``, or the failure, and return None. ``urgent`` work
     goes first, and the page waits a moment for it.
     """
-    outcome_now = soon(kind, identity, keys, title, make, n, urgent=urgent)
+    outcome_now = wait_briefly(kind, identity, keys, title, make, n, urgent=urgent)
     job = results().jobs.get(kind)
     if outcome_now is None and job is not None:
         if job.running:

@@ -1,4 +1,4 @@
-"""The frame around every page: navigation, the line at the top, links, and errors as one sentence."""
+"""The frame around every page: navigation, the header, links, and errors as one sentence."""
 
 from __future__ import annotations
 
@@ -210,20 +210,20 @@ def go(name: str) -> None:
     st.switch_page(_path_of(name), query_params=state.to_query())
 
 
-# --- the line above every page ----------------------------------------------------------------------------------------
+# --- the header of every page -----------------------------------------------------------------------------------------
 
 
-def line(page: StreamlitPage) -> None:
-    """Draw a page's heading, and beside it data, method and k where the page shows what they give."""
+def draw_header(page: StreamlitPage) -> None:
+    """Draw a page's title. On pages whose results depend on data, method and k, draw these beside it."""
     name = name_of(page)
     with st.container(horizontal=True, vertical_alignment="center", key="chosen"):
         heading = "Protect records, keep the statistics" if name == "start" else PAGES[name]
         st.title(heading, anchor=False, width="content")
         if name in PATH and name != "data":
-            _choices()
+            _draw_choices()
 
 
-def _choices() -> None:
+def _draw_choices() -> None:
     """Draw data, method and k, each with its control."""
     try:
         workspace = chosen_workspace()
@@ -231,17 +231,17 @@ def _choices() -> None:
         workspace = None  # the page shows the error
     details = shortened(tables.chosen_title(), 40)
     details += f", {count(workspace.d, 'quasi-identifier')}" if workspace else ", not ready"
-    link("data", f":material/table: {escape_markdown(details)}", tip=escape_markdown(_further(workspace)))
+    link("data", f":material/table: {escape_markdown(details)}", tip=escape_markdown(_describe_data(workspace)))
     if workspace is not None:
         with st.popover(methods.title(methods.chosen(workspace)), icon=":material/hub:", key="chosen_method"):
-            _method(workspace)
+            _draw_method_settings(workspace)
     with st.popover(f"k = {state.current().k:,}", icon=":material/groups:", key="chosen_k"):
         text = "Each group has at least k records, so each released combination of values occurs at least k times."
         state.bound(st.number_input, "k, the minimum group size", "k", key="w_k_chosen", min_value=1, step=1, help=text)
         link("choose_k", "Information loss at each k →")
 
 
-def _method(workspace: Workspace) -> None:
+def _draw_method_settings(workspace: Workspace) -> None:
     name = methods.chosen(workspace)
     able = methods.fitting(workspace)
     is_there = not workspace.is_sample and searched.best(workspace, state.current().k)
@@ -261,7 +261,7 @@ def _method(workspace: Workspace) -> None:
     link("choose_k", "Compare methods →")
 
 
-def _further(workspace: Workspace | None) -> str:
+def _describe_data(workspace: Workspace | None) -> str:
     if workspace is None:
         return "Open the page Data to complete the choices."
     texts = [count(workspace.n_complete, "record")]

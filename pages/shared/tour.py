@@ -209,16 +209,16 @@ def go_to(number: int, further: Mapping[str, Any] | None = None) -> None:
     changes = choices_of(number, further)
     if changes.get("data", state.current().data) != state.current().data:
         state.choose_data(changes["data"])
-    _take(state.current().with_values(changes), STOPS[number - 1].page)
+    _restore_and_go(state.current().with_values(changes), STOPS[number - 1].page)
 
 
 def end() -> None:
     """Callback: take the choices from before the tour."""
     before = st.session_state.pop(_BEFORE, None)
-    _take(before or state.current().with_values({"stop": 0}), "steps")
+    _restore_and_go(before or state.current().with_values({"stop": 0}), "steps")
 
 
-def _take(choices: state.Choices, page: str) -> None:
+def _restore_and_go(choices: state.Choices, page: str) -> None:
     state.restore(choices)
     st.session_state.pop(_WATCHED, None)
     shell.lead_to(page)
@@ -235,11 +235,11 @@ def draw(page: str) -> bool:
     """Draw the stop of the tour if its page is ``page``, and return whether it is."""
     number = min(state.current().stop, len(STOPS))
     if is_here := number > 0 and STOPS[number - 1].page == page:
-        _box(number)
+        _draw_stop(number)
     return is_here
 
 
-def _box(number: int) -> None:
+def _draw_stop(number: int) -> None:
     slim = bool(st.context.is_embedded)  # for a lecture, where the text is folded
     stop = STOPS[number - 1]
     with st.container(border=True, key="tour", gap="small"):

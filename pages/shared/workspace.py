@@ -51,7 +51,7 @@ class Workspace(Compared):
     def exposed(self) -> Exposed:
         """What an intruder may know and learn of the records, with the guarantees beyond k."""
         secret = self.frame[list(self.schema.confidential)]
-        loss = (lambda result: self.held(result).information_loss) if self.rules[0] else None
+        loss = (lambda result: self.with_guarantees(result).information_loss) if self.rules[0] else None
         return Exposed(self.X, secret, loss, repr(self.requested))
 
     @cached_property
@@ -62,7 +62,7 @@ class Workspace(Compared):
         except MicroaggError as error:
             return [], str(error)
 
-    def held(self, result: Result) -> Result:
+    def with_guarantees(self, result: Result) -> Result:
         """Return the partition that meets the guarantees beyond k, as it is released."""
         method, k, partitions = result.method, result.k, []
         info = algorithm(method.key).info

@@ -56,7 +56,8 @@ def _chosen(on_tour: bool) -> Watched:
         _settings_of_algorithms()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         state.either("Records", "records", _RECORDS, width="content", label_visibility="collapsed")
-        _change()  # what is typed wrong can be corrected
+        # Before watched(), which raises on wrong input: the field must stay to correct it.
+        _draw_record_input()
         seen = watched()
         if not on_tour:
             tour.way_in()
@@ -78,17 +79,18 @@ def _keys() -> list[str]:
     return [key for key in dict.fromkeys([choices.steps.first, choices.steps.second]) if key != state.NOTHING]
 
 
-def _change() -> None:
-    kind = state.current().steps.records
-    if kind not in _TYPED:
+def _draw_record_input() -> None:
+    """Draw the field of typed records with a button to reset it, or the number of records of the data set."""
+    source = state.current().steps.records
+    if source not in _TYPED:
         most = explain.MOST_RECORDS
         state.bound(st.slider, "How many records of the data set", "few", min_value=2, max_value=most, width=420)
         return
-    field, label = _TYPED[kind]
+    field, label = _TYPED[source]
     state.bound(st.text_input, label, field, width="stretch", label_visibility="collapsed")
-    first = state.Choices().value(field)
-    if state.current().value(field) != first:
-        st.button("Reset", on_click=state.update, kwargs={field: first})
+    default = state.Choices().value(field)
+    if state.current().value(field) != default:
+        st.button("Reset", on_click=state.update, kwargs={field: default})
 
 
 @st.cache_resource(scope="session", max_entries=24, show_spinner="Running the algorithm step by step …")

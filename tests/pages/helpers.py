@@ -131,7 +131,7 @@ def partitions(app):
 
 
 def links(app):
-    """Return the links of a page itself, without those of the line above it."""
+    """Return the links of a page itself, without those of its header."""
     labels = [link.proto.label for link in app.main.get("page_link")]
     above = [label for label in labels if label.startswith(":material/table:")]
     return [label for label in labels if label not in {*above, "Compare methods →", "Information loss at each k →"}]

@@ -49,7 +49,7 @@ def test_the_address_has_the_choices_before_a_page_is_drawn(monkeypatch):
         seen.append(dict(st.query_params))
         return st.container()
 
-    monkeypatch.setattr("pages.shared.shell.line", draw)
+    monkeypatch.setattr("pages.shared.shell.draw_header", draw)
     go_to(app, "clusters")
     app.run()
     assert seen[0] == {"data": "upload", "k": "7"}
