@@ -61,8 +61,12 @@ class _Unassigned(NamedTuple):
     number: int  # how many are left
 
 
-def _in_turns(X: FloatArray | Records, k: int, choose: Choose, fewest: int) -> IntArray:
-    """Return labels: groups are what is chosen while ``fewest`` records are unassigned; the last one is the rest."""
+def _form_groups(X: FloatArray | Records, k: int, choose: Choose, min_unassigned: int) -> IntArray:
+    """Return the labels of groups that are formed in pairs, each around a record far from the last center.
+
+    ``choose`` returns the positions of a group's members. Groups are formed while at least ``min_unassigned`` records
+    are unassigned; the rest is the last group.
+    """
     kernels: Any = mixed if isinstance(X, Records) else brute_force
     pool = kernels.make_pool(X)
     groups: Any
@@ -75,13 +79,13 @@ def _in_turns(X: FloatArray | Records, k: int, choose: Choose, fewest: int) -> I
         values, distances, groups = X, pool.distances, make_groups(len(X), X.shape[1], k)
         join, center = form, lambda _: brute_force.centroid(pool)
     labels: IntArray = groups.labels
-    first: int | None = None  # the record around which the last group began, if it is the first of two
-    while (left := int(pool.counts[ALIVE])) >= fewest:
+    first_seed: int | None = None  # the record around which the last group began, if it is the first of two
+    while (left := int(pool.counts[ALIVE])) >= min_unassigned:
         checkpoint("forming groups", 1.0 - left / len(X))
         kernels.tidy(pool)
-        kernels.measure_from(pool, center(left) if first is None else values[first])
+        kernels.measure_from(pool, center(left) if first_seed is None else values[first_seed])
         seed = kernels.farthest(pool)
-        first = int(pool.records[seed]) if first is None else None
+        first_seed = int(pool.records[seed]) if first_seed is None else None
         kernels.measure_from(pool, kernels.point_at(pool, seed))
         extent = pool.counts[EXTENT]
         join(groups, pool, choose(_Unassigned(distances[:extent], pool.records[:extent], left), seed))
@@ -96,7 +100,7 @@ def _by_distance(X: FloatArray | Records, k: int) -> IntArray:
         unassigned.distances[seed] = -1.0  # others may be equal to it
         return nearest(unassigned.distances, len(unassigned.distances), k)
 
-    return _in_turns(X, k, choose, 2 * k)
+    return _form_groups(X, k, choose, 2 * k)
 
 
 @kernel
@@ -169,7 +173,7 @@ class KAnonymityFirst(Microaggregator):
     def _partition(self, X: FloatArray | Records, k: int, rules: Rules | None = None) -> IntArray:
         if rules is None:
             return _by_distance(X, k)
-        return _in_turns(X, k, lambda unassigned, seed: _refined(unassigned, seed, k, rules), 2 * k)
+        return _form_groups(X, k, lambda unassigned, seed: _refined(unassigned, seed, k, rules), 2 * k)
 
 
 class TClosenessFirst(Microaggregator):
@@ -203,7 +207,7 @@ class TClosenessFirst(Microaggregator):
         buckets, number = _buckets(rules.codes[ranked], k, float(rules.bounds[ranked]))
         left = np.bincount(buckets)
         to_come = iter(range(number - 1, -1, -1))
-        return _in_turns(
+        return _form_groups(
             X, len(left), lambda unassigned, seed: _from_buckets(unassigned, buckets, left, next(to_come)), 1
         )
 

@@ -95,16 +95,19 @@ def _move(tour: IntArray, place: IntArray, low: int, high: int, gap: int, turned
 
 @kernel
 def _or_opt(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray, a: int) -> bool:
-    """Do the first Or-opt move at record ``a`` that shortens the tour, and tell whether there was one."""
+    """Move a block of one to three records that starts or ends with ``a`` next to a near record ``c``.
+
+    Do the first such Or-opt move that shortens the tour, and tell whether there was one.
+    """
     n = len(tour)
     for size in range(1, 4):
-        for begins in (True, False):
-            low = place[a] if begins else place[a] - size + 1
+        for a_is_first in (True, False):
+            low = place[a] if a_is_first else place[a] - size + 1
             high = low + size - 1
             if low < 1 or high > n - 2:
                 continue
             before, after = tour[low - 1], tour[high + 1]
-            other = tour[high] if begins else tour[low]
+            far_end = tour[high] if a_is_first else tour[low]
             old = _distance(X, before, tour[low]) + _distance(X, tour[high], after)
             saved = old - _distance(X, before, after)
             for c in neighbors[a]:
@@ -117,10 +120,10 @@ def _or_opt(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray,
                     e = tour[(place[c] + step) % n]
                     if low <= place[e] <= high:
                         continue
-                    if saved - (a_c + _distance(X, other, e) - _distance(X, c, e)) <= LEAST_GAIN * old:
+                    if saved - (a_c + _distance(X, far_end, e) - _distance(X, c, e)) <= LEAST_GAIN * old:
                         continue
                     # Behind c the block must begin with a, before c it must end with it.
-                    _move(tour, place, low, high, place[c] + (step > 0), begins != (step > 0))
+                    _move(tour, place, low, high, place[c] + (step > 0), a_is_first != (step > 0))
                     return True
     return False
 
