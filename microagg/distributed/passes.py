@@ -6,7 +6,6 @@ Tasks exchange files in the working folder, and return figures.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +77,7 @@ def encode(working: Working, number: int) -> Seen:
     if not retained.all():
         working.save(RETAINED, f"{number}.npy", retained)
     rows = _sample_rows(job, number, len(values))
+    texts = [name for name in schema.dates if is_category(frame[name])]
     return Seen(
         moments=Moments.of(np.ascontiguousarray(values[:, job.numeric])),
         sample=values[rows],
@@ -85,7 +85,7 @@ def encode(working: Working, number: int) -> Seen:
         strata={_key(stratum.values): (stratum.values, len(stratum.rows)) for stratum in strata if len(stratum.rows)},
         originals=_originals(job, table, values, np.flatnonzero(retained)),
         decimals=_decimals(job, filling.frame, retained),
-        orders=_orders(job, frame),
+        orders={name: dates.order(map(str, frame[name].dropna().unique())) for name in texts},
         digest=_digest(filling.encoded, codes if schema.strata else None),
     )
 
@@ -142,11 +142,6 @@ def _decimals(job: Job, read: pd.DataFrame, retained: Any) -> dict[int, int | No
         if not attribute.unit and not load("pyarrow").types.is_boolean(job.table.schema.field(attribute.name).type):
             decimals[j] = recoding.decimals(recoding.exact_numbers(series)) if len(series) else 0
     return decimals
-
-
-def _orders(job: Job, frame: pd.DataFrame) -> dict[Hashable, dates.Order]:
-    texts = [name for name in job.schema.dates if is_category(frame[name])]
-    return {name: dates.order(map(str, frame[name].dropna().unique())) for name in texts}
 
 
 def _check_exact(job: Job, values: FloatArray) -> None:

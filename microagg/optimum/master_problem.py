@@ -1,7 +1,6 @@
 """The restricted master problem of set partitioning: its linear program over some of the groups, in HiGHS.
 
-The program, its cuts and its dual values are those of :mod:`microagg.optimum.set_partitioning`, which also proves the
-bound itself.
+Its cuts, its dual values and the bound itself are in :mod:`microagg.optimum.set_partitioning`.
 """
 
 from __future__ import annotations

@@ -177,14 +177,10 @@ def _classes(both: _Comparison, before: IntArray) -> Iterator[Figure]:
     if (joint := both.report.joint) is not None:
         yield _figure("max_reidentification", joint.of_classes, both.report.of_releases)
     was_unique, unique = int(np.count_nonzero(before == 1)), n - both.report.risk.n_shared
-    subject = _count_with_verb(unique) if unique else "No record is"
+    subject = f"{counted(unique, 'record')} {'is' if unique == 1 else 'are'}" if unique else "No record is"
     subject += f" unique in {'its' if unique <= 1 else 'their'} {columns}"
     text = f"{subject}; in the original file, {share(was_unique / n)} of the records are."
     yield _figure("uniqueness", unique / n, text, was_unique / n)
-
-
-def _count_with_verb(count: int) -> str:
-    return f"{counted(count, 'record')} {'is' if count == 1 else 'are'}"
 
 
 def _individual_risk(both: _Comparison, names: tuple[Hashable, ...], weights: FloatArray) -> Figure:

@@ -210,7 +210,10 @@ def _draw_run(
     icon = _OPEN if is_open else _OK if verdict.meets else _NOT
     words.markdown(f"{icon} **{escape_markdown(prefix + says)}** {escape_markdown(further)}")
     if is_open:
-        words.caption(escape_markdown(_unprotected(workspace)))
+        names = named(released.unprotected(workspace))
+        when = "this is being computed" if released.is_under_way() else "Release computes it"
+        text = f"The risk is that of the groups. Columns that are released as they are may raise it: {names}; {when}."
+        words.caption(escape_markdown(text))
     for label, other in offers:
         choice = {"method": other["variant"], "k": int(other["k"])}
         key = f"take_{other['variant']}_{other['k']}"
@@ -227,15 +230,6 @@ def _leave_out(workspace: Workspace, names: Sequence[Hashable]) -> None:
     """Leave columns out of the release; a callback."""
     for name in names:
         columns.decide(workspace.table, str(name), role="identifiers")
-
-
-def _unprotected(workspace: Workspace) -> str:
-    """Return which columns may raise the risk until the release is made."""
-    names = released.unprotected(workspace)
-    when = "this is being computed" if released.is_under_way() else "Release computes it"
-    return (
-        f"The risk is that of the groups. Columns that are released as they are may raise it: {named(names)}; {when}."
-    )
 
 
 def _name(run: pd.Series) -> str:

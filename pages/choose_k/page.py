@@ -159,17 +159,14 @@ def _picture(
     # Asked for whatever is shown, as its state stands below the figure and in the table.
     floors = certificate.start_floors(workspace, ks)
     rows = certificate.rows(workspace, variants, ks)
+    title = _measures(workspace)[measure]
     if on_map:
         picture = risk_map.picture(workspace, rows, ks, on_map, lambda: _choose_clicked_run(risk_map.CHART))
     else:
         picture = _curves(workspace, rows, measure, ks, floors, complete=complete)
-    title = picture.title if complete else _label(workspace, measure)
-    return replace(picture, title=title, captions=[*picture.captions, _stored_in_words(rows)])
-
-
-def _label(workspace: Workspace, measure: str) -> str:
-    label = _measures(workspace)[measure]
-    return label if measure == MAP else f"{label} by k"
+        title += " by k"
+    captions = [*picture.captions, _stored_in_words(rows)]
+    return replace(picture, title=picture.title if complete else title, captions=captions)
 
 
 def _measures(workspace: Workspace) -> dict[str, str]:
@@ -216,6 +213,7 @@ def _curves(
     everywhere = set(ks) <= set(searched.certificates(workspace))
     floor = certificate.floors(workspace, ks) if everywhere else floors
     held = _guaranteed(workspace, drawn) if is_loss else drawn.iloc[:0]
+    of_methods = drawn[drawn["variant"] != state.FOUND].dropna(subset=name)
     return Picture(
         curves.measure_curves(
             pd.concat([drawn, held], ignore_index=True),
@@ -228,7 +226,7 @@ def _curves(
             line=_reference_line(workspace, name, ks),
             selected=(methods.chosen(workspace), choices.k),
         ),
-        sweeps.summary(_of_methods(drawn, name), name, choices.k) if len(rows) else measure.label,
+        sweeps.summary(of_methods, name, choices.k) if len(rows) else measure.label,
         _CHART,
         f"{measure.label} against k for {listing(list(dict.fromkeys(drawn['title'])))}; the table below has the same "
         "numbers.",
@@ -240,11 +238,6 @@ def _curves(
         ],
         options={"on_select": lambda: _choose_clicked_run(_CHART), "selection_mode": "points"},
     )
-
-
-def _of_methods(rows: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the runs of methods that have the measure."""
-    return rows[rows["variant"] != state.FOUND].dropna(subset=name)
 
 
 def _limits(workspace: Workspace, *, complete: bool) -> tuple[int | None, float | None]:

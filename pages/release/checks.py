@@ -247,9 +247,8 @@ def _suggest_fixes(workspace: Workspace, identity: Hashable) -> None:
     better = [remedy for remedy in remedies if remedy.loss < remedy.unchanged]
     better = sorted(better, key=lambda remedy: remedy.loss - remedy.unchanged)[:_MOST_REMEDIES]
     sample_note = " (lower on all records)" if baseline.scope else ""
-    st.markdown(
-        f"Loss {escape_markdown(baseline.sentence)}{sample_note}. {'' if better else 'No such change lowers the loss.'}"
-    )
+    result = "" if better else " No such change lowers the loss."
+    st.markdown(f"Loss {escape_markdown(baseline.sentence)}{sample_note}.{result}")
     for remedy in better:
         change = remedy.change
         assert change is not None
