@@ -171,6 +171,8 @@ def words_on(page, heading, title):
         says = ("mroz.dta:", f"{title} at k =", f"{title}:")
         return "\n".join(line for line in main.inner_text().splitlines() if any(words in line for words in says))
     page.get_by_role("heading", name="Data quality").wait_for()
+    page.locator(".st-key-verdict [data-testid=stMetricValue]").nth(3).wait_for()
+    wait_until_idle(page)
     words = page.get_by_test_id("stExpander").filter(has_text="Report in words")
     if not words.get_by_role("listitem").first.is_visible():
         words.get_by_text("Report in words").click()

@@ -375,7 +375,7 @@ def test_what_a_search_has_found_is_released_with_its_groups(monkeypatch, seen):
     expected = run_one(seen.workspace.problem, Method("mdav-plus"), 3).partition.labels
     assert list(seen.release.partition.labels) == list(expected)
     assert seen.release.report.given
-    assert "replay(frame, recipe)" in app.code[0].value
+    assert "microagg.replay(original.frame, recipe)" in app.code[0].value
 
 
 def test_the_best_known_partition_of_a_benchmark_is_released_and_replays(seen):
