@@ -267,7 +267,7 @@ MUTATIONS = [
     Mutation("confidential values of other records", "release/prepare.py",
              "released[name] = column[source.retained]",
              "released[name] = column[source.retained].sample(frac=1, random_state=0)",
-             "tests/release/test_generated.py -k guarantee"),
+             f"{GUARANTEES} -k stands_in_recipe"),
     Mutation("groups merged once", "kernels/grouping/merging.py",
              "violates[one] = lacks(members[one]) > 0.0", "violates[one] = False", f"{GUARANTEES} -k mergers"),
     Mutation("the group that lacks least is merged first", "kernels/grouping/merging.py",

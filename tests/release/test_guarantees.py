@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -133,6 +135,18 @@ def test_without_it_recipes_and_reports_are_as_before():
 def test_what_cannot_be_is_refused_with_the_remedy(more, says):
     with pytest.raises(ParameterError, match=says):
         microaggregate(PEOPLE, **HOW, **more)
+
+
+@pytest.mark.parametrize(("option", "limit"), [("closeness", 0.1), ("diversity", ("entropy", 1.9))])
+def test_the_nearest_that_is_named_can_be_met_by_every_stratum(option, limit):
+    people = pd.DataFrame({"age": range(12), "ill": [*"aab", *"aabbabbba"], "part": [*"NNN", *"SSSSSSSSS"]})
+    how = {"k": 3, "method": "mdav", "quasi_identifiers": "age", "confidential": "ill", "by": "part"}
+    with pytest.raises(ParameterError, match="stratum part='N'") as refused:
+        microaggregate(people, **how, **{option: {"ill": limit}})
+    nearest = float(re.search(r"ask for ([\d.]+) or", str(refused.value))[1])
+    nearest = nearest if option == "closeness" else ("entropy", nearest)
+    release = microaggregate(people, **how, **{option: {"ill": nearest}})
+    assert release.report.guaranteed[0].holds
 
 
 def test_missing_values_are_refused_and_given_groups_merged():
