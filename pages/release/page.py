@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -34,11 +35,12 @@ def body() -> None:
         release, identity = released.with_earlier(workspace, release, identity)
         if release is None:
             return
-    measured = released.measure(workspace, release, identity, jobs.wait_briefly)  # or else the page is drawn twice
+    # It waits a moment for the figures, or else the page is drawn twice.
+    measured = released.measure(workspace, release, identity, partial(jobs.once, draws=False))
     verdict = released.judge("The release", release, measured)
     findings = checks.all_findings(workspace, release, counted, verdict)
     accepted = checks.accepted(release, identity)
-    contents = report.contents(workspace, accepted, identity, findings, data)
+    contents = report.contents(workspace, accepted, measured, findings, data)
     with card, st.container(border=True, key="verdict"):
         left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
         with left:
@@ -54,7 +56,7 @@ def body() -> None:
     with below:
         checks.show(workspace, findings, identity)
     report.show(workspace, release, identity)
-    if measured is None and released.measured(release, identity):
+    if measured is None and released.measured(identity):
         st.rerun()  # the verdict and the report have what was measured
     before_after.show(workspace, release, identity, measured)
     st.header("Further files", anchor=False)

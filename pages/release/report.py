@@ -16,7 +16,7 @@ import streamlit as st
 from microagg import MicroaggError, Release
 from microagg.metrics.risk import uniqueness
 from microagg.optimum.formatting import in_unit
-from microagg.release import Figure, Finding
+from microagg.release import Assessment, Figure, Finding
 from microagg.release.report.document import document
 from microagg.studies.experiment import Method
 from microagg.tables import ENDINGS
@@ -150,10 +150,9 @@ def _class_sizes(workspace: Workspace, release: Release, identity: Hashable) -> 
 
 
 def contents(
-    workspace: Workspace, release: Release, identity: Hashable, findings: Sequence[Finding], data: bytes
+    workspace: Workspace, release: Release, assessment: Assessment | None, findings: Sequence[Finding], data: bytes
 ) -> Callable[..., dict[str, Any]] | None:
     """Return what makes the contents of the report, with ``findings`` as checks; None until all is measured."""
-    assessment = released.measured(release, identity)
     if assessment is None or not is_compared(workspace):
         return None
     verdict = released.judge("The release", release, assessment)

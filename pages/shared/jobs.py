@@ -341,27 +341,6 @@ def background(
     return None
 
 
-def wait_briefly(
-    kind: str,
-    identity: Hashable,
-    keys: Sequence[str],
-    title: str,
-    make: Callable[[], Outcome],
-    n: int = 0,
-    *,
-    urgent: bool = True,
-) -> Outcome | None:
-    """Like :func:`background`, but wait a moment for the result, a longer one if it is ``urgent``."""
-    outcome_now = background(kind, identity, keys, title, make, n, urgent=urgent)
-    if outcome_now is None:
-        job = results().jobs[kind]
-        job.wait(1.0 if urgent else 0.1)
-        if job.complete:
-            results().forget(kind, job)
-            outcome_now = job.result
-    return outcome_now
-
-
 def once(
     kind: str,
     identity: Hashable,
@@ -371,19 +350,26 @@ def once(
     n: int = 0,
     *,
     urgent: bool = True,
+    draws: bool = True,
 ) -> Outcome | None:
     """Return ``make()``, which runs the algorithms ``keys`` on ``n`` records, once for each identity.
 
-    Before the result, draw the progress, which starts with ``title``, or the failure, and return None. ``urgent`` work
-    goes first, and the page waits a moment for it.
+    The page waits a moment for it, longer if it is ``urgent``, which goes first. Without a result return None, and draw
+    the progress, which starts with ``title``, or the failure, if it ``draws``.
     """
-    outcome_now = wait_briefly(kind, identity, keys, title, make, n, urgent=urgent)
-    job = results().jobs.get(kind)
-    if outcome_now is None and job is not None:
-        if job.running:
+    outcome_now = background(kind, identity, keys, title, make, n, urgent=urgent)
+    if outcome_now is not None:
+        return outcome_now
+    job = results().jobs[kind]
+    job.wait(1.0 if urgent else 0.1)
+    if job.running:  # asked first: it may end between two questions
+        if draws:
             watch(job)
-        else:
-            ended_early(kind, f"{title}: cancelled.")
+    elif job.complete:
+        results().forget(kind, job)
+        outcome_now = job.result
+    elif draws:
+        ended_early(kind, f"{title}: cancelled.")
     return outcome_now
 
 

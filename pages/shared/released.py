@@ -123,7 +123,7 @@ def _held(workspace: Workspace) -> tuple[str, bytes] | None:
 # --- risk and loss ------------------------------------------------------------------------------------------------------
 
 
-def measured(release: Release, identity: Hashable) -> Assessment | None:
+def measured(identity: Hashable) -> Assessment | None:
     """Return the assessment of a release if it is there."""
     outcome: Assessment | None = jobs.outcome("assessment", identity)
     return outcome
