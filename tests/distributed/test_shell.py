@@ -57,7 +57,7 @@ def test_a_release_in_parts_is_made_verified_and_made_again(numbers_file, client
     assert json.loads(done.stdout)["risk"]["realized_k"] == 5
     assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "again")
     done = call("risk", "r.json", numbers_file)
-    assert (done.exit_code, done.stderr.split(":")[1]) == (2, " Risks of a release in parts are not measured")
+    assert (done.exit_code, done.stderr.split(":")[1]) == (2, " microagg risk cannot measure a release in parts")
     assert not list(tmp_path.glob("*.working"))
 
 
