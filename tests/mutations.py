@@ -372,7 +372,7 @@ MUTATIONS = [
     Mutation("brackets that are no minus", "columns/numerals.py",
              'return signs not in ("", "+"), ', 'return signs not in ("", "+", "()"), ',
              "tests/columns/test_numerals.py"),
-    Mutation("telephone numbers read as numbers unasked", "columns/evidence.py",
+    Mutation("telephone numbers read as numbers unasked", "columns/numerals.py",
              "and not _LIKE_CODES.fullmatch(text) for text in texts):", "for text in texts):",
              "tests/columns/test_kinds.py"),
     Mutation("records that are left out have a part in what is filled in", "columns/gaps.py",

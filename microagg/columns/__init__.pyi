@@ -1,4 +1,4 @@
-from .evidence import AsNumbers as AsNumbers
+from .numerals import AsNumbers as AsNumbers
 from .guess import (
     MOST_CLASSES as MOST_CLASSES,
     ROLES as ROLES,
@@ -7,6 +7,6 @@ from .guess import (
     guess_columns as guess_columns,
     would_be_lost as would_be_lost,
 )
-from .overview import bin_edges as bin_edges, summary as summary
+from .values import bin_edges as bin_edges, summary as summary
 from .records import KINDS as KINDS
 from .taxonomy import category_counts as category_counts

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
 from microagg.columns import dates
-from microagg.columns.evidence import ColumnValues
 from microagg.columns.kinds import read_kind
 from microagg.columns.records import Attribute
 from microagg.columns.taxonomy import Taxonomy, category
+from microagg.columns.values import ColumnValues
 from microagg.errors import DataError, ParameterError
 from microagg.tables.value_labels import GAP, kinds_of_missing
 from microagg.validation import FloatArray, IntArray, check_choice, check_finite, counted, quoted, warn_caller

@@ -6,28 +6,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from microagg.columns import dates
-from microagg.columns.codebooks import known_names
-from microagg.columns.evidence import AsNumbers, ColumnValues
 from microagg.columns.kinds import (
     CATEGORIES,
     NUMERIC,
     REPEATED,
     KindAndForm,
-    Reading,
     holds_neither,
     number_categories,
     read_kind,
 )
+from microagg.columns.names import known_names
+from microagg.columns.numerals import AsNumbers
 from microagg.columns.records import KINDS
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema, as_options
-from microagg.columns.structure import adjust
+from microagg.columns.structure import adjust, kind_of_codes
 from microagg.columns.suggested_roles import Evidence, Suggestion, suggest_role
 from microagg.columns.taxonomy import Taxonomy, category, category_counts
+from microagg.columns.values import ColumnValues
 from microagg.errors import ParameterError, brief
 from microagg.tables.frames import as_pandas
 from microagg.validation import check_choice, quoted
@@ -51,9 +52,8 @@ class Column:
 
     name: Any
     role: str  # one of ROLES; identifiers are left out of a release
-    #: Its kind as a quasi-identifier: numeric, ordinal or nominal, empty if it cannot be one; the form of dates
-    #: (one of :data:`microagg.columns.dates.FORMS`) or of text as numbers (one of
-    #: :data:`microagg.columns.numerals.NOTATIONS`), empty for others; and all possible pairs of both.
+    #: Its kind as a quasi-identifier: numeric, ordinal or nominal, empty if it cannot be one; its form, as in
+    #: :data:`microagg.columns.kinds.KindAndForm`; and all possible pairs of both.
     kind: str
     form: str
     kinds: tuple[KindAndForm, ...]
@@ -133,28 +133,19 @@ class Column:
 
     @property
     def may_be_numbers(self) -> bool:
-        """Whether it is text that may be read as numbers, and is not."""
-        return bool(self.offers) and self._is_readable and not self.is_number
+        """Whether it is text that may be read as numbers, and is not; where that makes a difference."""
+        is_readable = self.role in ("quasi_identifiers", "identifiers")
+        return bool(self.offers) and is_readable and (self.kind != "numeric" or self.is_date)
 
     @property
     def may_be_dates(self) -> bool:
-        """Whether it is text that may be read as dates, and is not."""
-        return bool(self.unclear) and self._is_readable and not self.is_date
-
-    @property
-    def _is_readable(self) -> bool:
-        """Whether reading its text as numbers or dates makes a difference."""
-        return self.role in ("quasi_identifiers", "identifiers")
+        """Whether it is text that may be read as dates, and is not; where that makes a difference."""
+        return bool(self.unclear) and self.role in ("quasi_identifiers", "identifiers") and not self.is_date
 
     @property
     def is_quasi_identifier(self) -> bool:
         """Whether the column is a quasi-identifier."""
         return self.role == "quasi_identifiers"
-
-    @property
-    def is_number(self) -> bool:
-        """Whether its values are numbers, or text that is read as numbers. Dates are not."""
-        return self.kind == "numeric" and not self.is_date
 
     @property
     def is_categorical(self) -> bool:
@@ -221,7 +212,7 @@ def guess_columns(
     """Suggest role and kind of each column of ``frame``, or return the roles and kinds that a ``schema`` declares.
 
     A person has to confirm suggestions. Their evidence: the labels of variables; names of large surveys, which
-    :data:`microagg.columns.codebooks.PATH` lists; values, such as numbers that ascend from household to household,
+    ``survey_names.csv`` lists; values, such as numbers that ascend from household to household,
     and weights that add up to a population; words of names (English, German, Spanish, French). Columns are
     quasi-identifiers unless there is contrary evidence. Identifiers, replicate weights and all weights but one are left
     out of a release.
@@ -247,24 +238,17 @@ def guess_columns(
     """
     frame = as_pandas(frame)
     _check_labels(frame, variable_labels or {}, value_labels or {})
-    labels, survey_names = variable_labels or {}, known_names(frame.columns)
-    values = [ColumnValues.of(frame[name]) for name in frame.columns]
-    readings = [
-        None if column is None else read_kind(column, (value_labels or {}).get(str(column.name))) for column in values
-    ]
-    suggestions = [
-        Suggestion("others", holds_neither(frame[name].dropna()))
-        if column is None or reading is None
-        else suggest_role(Evidence(column, reading, str(labels.get(name) or ""), survey_names.get(name)))
-        for name, column, reading in zip(frame.columns, values, readings, strict=True)
-    ]
-    adjust(suggestions, values, readings)
-    columns = [
-        _unreadable(frame[name], suggestion)
-        if column is None or reading is None
-        else _column(column, reading, suggestion)
-        for name, column, reading, suggestion in zip(frame.columns, values, readings, suggestions, strict=True)
-    ]
+    survey_names = known_names(frame.columns)
+    evidence: list[Evidence] = []
+    for name in frame.columns:
+        if (values := ColumnValues.of(frame[name])) is not None:
+            label = str((variable_labels or {}).get(name) or "")
+            reading = read_kind(values, (value_labels or {}).get(str(name)))
+            evidence.append(Evidence(values, reading, label, survey_names.get(name)))
+    suggestions = [suggest_role(column) for column in evidence]
+    adjust(suggestions, evidence)
+    suggested = {each.values.name: _column(each, role) for each, role in zip(evidence, suggestions, strict=True)}
+    columns = [suggested.get(name) or _unreadable(frame[name]) for name in frame.columns]
     return tuple(columns if schema is None else [column.declared(schema) for column in columns])
 
 
@@ -284,29 +268,33 @@ def _check_labels(frame: pd.DataFrame, variables: Any, values: Any) -> None:
                 raise ParameterError(f"the value_labels of {name!r} must map numbers to texts, not have {wrong}.")
 
 
-def _unreadable(series: pd.Series[Any], suggestion: Suggestion) -> Column:
-    empty = int(series.isna().sum())
-    reasons = (suggestion.reason, *_missing(empty, len(series)))
-    state: dict[str, Any] = {"gaps": "drop", "codes": False, "decided": False, "n_empty": empty, "n_distinct": 0}
-    return Column(series.name, "others", kind="", form="", kinds=(), reasons=reasons, **state)
+def _unreadable(series: pd.Series[Any]) -> Column:
+    """A column of values that cannot be compared, such as lists."""
+    n_empty = int(series.isna().sum())
+    reasons = (holds_neither(series.dropna()), *_missing(n_empty, len(series)))
+    return Column(series.name, "others", "", "", (), "drop", False, False, reasons, n_empty, 0)
 
 
-def _column(values: ColumnValues, reading: Reading, suggestion: Suggestion) -> Column:
+def _column(evidence: Evidence, suggestion: Suggestion) -> Column:
     """A column with the role and kind that are suggested, with reasons."""
+    values, reading = evidence.values, evidence.reading
     codes = reading.missing_codes
-    n_codes = values.n_where(values.distinct.isin(codes).to_numpy()) if codes else 0
+    counts_of_codes = values.counts[values.distinct.isin(codes)] if codes else np.zeros(0)
     # A person decides whether 99999 is a number or a missing value, unless it is frequent and far from all others;
     # "n/a" is always a missing value.
-    are_repeated = bool(codes) and bool((values.counts[values.distinct.isin(codes).to_numpy()] >= REPEATED).all())
-    doubtful = reading.doubtful or (is_numeric_dtype(values.dtype) and not (are_repeated or reading.labelled))
-    is_code = bool(suggestion.kind) and reading.kind == NUMERIC
-    kind, form = (suggestion.kind, "") if is_code else reading.kind
-    kinds = dict.fromkeys((*reading.kinds, *(CATEGORIES if is_code else ())))
-    missing = _missing(values.n_missing, values.n)
-    as_numbers = bool(reading.offers) and kind == "numeric"
-    is_open = kind == "nominal" and not (suggestion.kind or reading.is_code or reading.offers)
+    are_clear = reading.labelled or (bool(codes) and bool((counts_of_codes >= REPEATED).all()))
+    doubtful = reading.doubtful or (is_numeric_dtype(values.dtype) and not are_clear)
+    kind_of_integers, kind_reason = kind_of_codes(evidence)
+    kind_of_integers = suggestion.kind or kind_of_integers
+    kind, form, kinds = *reading.kind, reading.kinds
+    if kind_of_integers and reading.kind == NUMERIC:
+        kind, form, kinds = kind_of_integers, "", tuple(dict.fromkeys((*kinds, *CATEGORIES)))
+    is_open = kind == "nominal" and not (kind_of_integers or reading.is_code or reading.offers)
     numbers = number_categories(values.name, values.texts.tolist()) if is_open else ""
     doubt = f"{numbers}: if they are quantities, make the column numeric" if numbers else ""
+    reasons = (suggestion.reason, kind_reason, doubt, *reading.reasons, *_missing(values.n_missing, values.n))
+    as_numbers = reading.offers[0] if reading.offers and kind == "numeric" else None
+    n_likely = int(counts_of_codes.sum())
     return Column(
         values.name,
         suggestion.role,
@@ -314,13 +302,13 @@ def _column(values: ColumnValues, reading: Reading, suggestion: Suggestion) -> C
         form,
         kinds=tuple(sorted(kinds, key=lambda pair: KINDS.index(pair[0]))),
         gaps="category" if kind == "nominal" and (values.n_missing or codes) else "drop",
-        codes=reading.offers[0].n_codes > 0 if as_numbers else n_codes > 0 and not doubtful,
+        codes=n_likely > 0 and not doubtful if as_numbers is None else as_numbers.n_codes > 0,
         decided=False,
-        reasons=tuple(filter(None, (suggestion.reason, suggestion.kind_reason, doubt, *reading.reasons, *missing))),
+        reasons=tuple(filter(None, reasons)),
         n_empty=values.n_missing,
         n_distinct=values.n_distinct,
         likely_codes=codes,
-        n_likely=n_codes,
+        n_likely=n_likely,
         doubtful=doubtful,
         offers=reading.offers,
         unclear=reading.unclear,

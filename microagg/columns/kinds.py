@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from microagg.columns import dates, numerals
-from microagg.columns.evidence import CODE, AsNumbers, ColumnValues, is_sure, offers, says_number
+from microagg.columns.names import CODE
+from microagg.columns.numerals import AsNumbers, is_sure, offers, says_number
 from microagg.columns.taxonomy import category
+from microagg.columns.values import ColumnValues
 from microagg.tables.value_labels import means_no_value
 from microagg.validation import FloatArray, listing
 

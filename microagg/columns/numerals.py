@@ -10,18 +10,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from microagg.columns.names import NUMBERED, PERSONAL
+from microagg.columns.taxonomy import category
+from microagg.columns.values import ColumnValues
 from microagg.errors import DataError
-from microagg.validation import FloatArray, factorized
+from microagg.validation import FloatArray, factorized, listing
 
 #: Notations of numbers, by example: with a decimal point, or with a decimal comma.
 NOTATIONS = POINT, COMMA = "1,234.5", "1.234,5"
@@ -252,3 +256,105 @@ def _number_error(name: Any, value: Any, row: int, notation: str = POINT) -> str
         return f"{start}which has more digits than a number keeps: do not read the column as numbers, or shorten them."
     example = "1234.5" if notation == POINT else "1234,5"
     return f"{start}which is no number: recode it, such as {example}, or name it among the missing codes."
+
+
+# --- columns of text that may be read as numbers ----------------------------------------------------------------------
+
+# The minimum share of numbers for an offer, and the maximum number of other distinct values.
+_MIN_NUMBER_SHARE = 0.8
+_MAX_EXCEPTIONS = 20
+
+# A telephone number, leading zeros, and codes that programs read as numbers: 10E2, which is not 100E1.
+_LIKE_CODES = re.compile(r"\+\d{7,}|[-+]?0\d+|\d+[eE]\d+", re.ASCII)
+# A point between thousands: 1.234, which programs read as a decimal.
+_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class AsNumbers:
+    """A reading of a text column as numbers in one of the :data:`NOTATIONS`."""
+
+    notation: str
+    #: A text of the column, and its number in plain notation.
+    example: str
+    number: str
+    n: int  # the records with a number
+    #: The other values, which would count as missing, most frequent first; and the number of records with each.
+    codes: tuple[str, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def n_codes(self) -> int:
+        """The records with a value that is not a number."""
+        return sum(self.counts)
+
+    def without(self, values: Sequence[str], counts: Sequence[int]) -> Self:
+        """Move some numbers to the missing-value codes."""
+        codes, n = (*self.codes, *values), self.n - sum(counts)
+        return replace(self, n=n, codes=codes, counts=(*self.counts, *counts))
+
+    @property
+    def is_like_code(self) -> bool:
+        """Whether the text may be a code of digits, such as a telephone number, rather than a number."""
+        return _LIKE_CODES.fullmatch(self.example) is not None
+
+    @property
+    def lost(self) -> str:
+        """The other values and their counts as text, such as ``'unknown' (12), '< 5' (3)``. Empty if none."""
+        texts = [f"{value!r} ({count:,})" for value, count in zip(self.codes, self.counts, strict=True)]
+        return listing(texts, 6)
+
+
+def is_sure(texts: Sequence[str]) -> bool:
+    """Whether ``texts``, all of them numbers, are unambiguous, so that nobody has to confirm them."""
+    if not all(is_plain(text) and not _LIKE_CODES.fullmatch(text) for text in texts):
+        return False
+    grouped = [text for text in texts if "." in text]
+    return not grouped or not all(_GROUPED.fullmatch(text) for text in grouped)
+
+
+def offers(
+    column: ColumnValues, numbers: Mapping[str, FloatArray], silent: NDArray[np.bool_]
+) -> tuple[tuple[AsNumbers, ...], str]:
+    """The readings of a text column as numbers, and a sentence on them. Two readings if it is ambiguous.
+
+    There are none, with an empty sentence, if too many values are not numbers or the name indicates an identifier; none
+    with a sentence if numbers contradict each other. ``numbers`` are the :func:`values` of the distinct values;
+    ``silent``, shape (distinct values,), marks words for a missing value.
+    """
+    fits = says_number(numbers)
+    is_other = ~fits & ~silent
+    n_fit, n_odd = column.n_where(fits), column.n_where(is_other)
+    if not n_fit or n_fit < _MIN_NUMBER_SHARE * (n_fit + n_odd) or np.count_nonzero(is_other) > _MAX_EXCEPTIONS:
+        return (), ""
+    if NUMBERED.in_name(column.name) or PERSONAL.in_name(column.name):
+        return (), ""
+    evidence = shown_by(column.texts.tolist(), numbers)
+    if not evidence.notations:
+        conflict = f"of {evidence.point!r} and {evidence.comma!r} one has a decimal comma"
+        return (), f"numbers, but {conflict}: recode one of them"
+    texts = column.texts[fits].tolist()
+    if mixed := mixed_units(texts):
+        return (), f"numbers, but {mixed[0]!r} and {mixed[1]!r} are not in the same unit: recode those of one"
+    # The first text that is not plain, or may be a code; the first one if there is none.
+    doubtful = (text for text in texts if not is_plain(text) or _LIKE_CODES.fullmatch(text))
+    example = evidence.unclear if len(evidence.notations) > 1 and evidence.unclear else next(doubtful, texts[0])
+    readings = tuple(_as_numbers(column, notation, numbers[notation], example) for notation in evidence.notations)
+    first, n = readings[0], column.n_present
+    count = f"all {n:,}" if first.n == n else f"{first.n:,} of {n:,}"
+    options = " or for ".join(reading.number for reading in readings)
+    doubt = ", and nothing shows which" if len(readings) > 1 else ""
+    note = f"; not numbers: {first.lost}" if first.lost else ""
+    return readings, f"text that reads as numbers: {count}, such as {first.example!r} for {options}{doubt}{note}"
+
+
+def says_number(numbers: Mapping[str, FloatArray]) -> NDArray[np.bool_]:
+    """Whether each text is a number in any notation, shape (n,)."""
+    return ~np.logical_and.reduce([np.isnan(values) for values in numbers.values()])
+
+
+def _as_numbers(column: ColumnValues, notation: str, numbers: FloatArray, example: str) -> AsNumbers:
+    odd = np.isnan(numbers)
+    pairs = sorted(zip(column.values(odd), column.counts[odd].tolist(), strict=True), key=lambda pair: -pair[1])
+    codes, counts = tuple(value for value, _ in pairs), tuple(count for _, count in pairs)
+    return AsNumbers(notation, example, category(parse(example, notation)), column.n_where(~odd), codes, counts)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microagg.columns.codebooks import PSU, REPLICATE_WEIGHTS, KnownName, kind_of_codes
-from microagg.columns.evidence import NUMBERED, PERSONAL, ColumnValues, Words, is_whole, parts
 from microagg.columns.kinds import CATEGORIES, Reading, figure, interval
+from microagg.columns.names import NUMBERED, PERSONAL, PSU, REPLICATE_WEIGHTS, KnownName, Words, parts, words
+from microagg.columns.values import ColumnValues, are_whole
 from microagg.validation import FloatArray, counted, shortened
 
 # The share of distinct values from which text identifies records, and the one for columns named like an identifier,
@@ -49,7 +49,6 @@ class Suggestion(NamedTuple):
     reason: str
     unsure: bool = False
     kind: str = ""
-    kind_reason: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +66,16 @@ class Evidence:
         numbers = self.reading.numbers
         return np.array([]) if numbers is None else numbers[~np.isnan(numbers)]
 
+    def word(self, group: str) -> str | None:
+        """The first word of a group in the name, None if there is none."""
+        return words(group).in_name(self.values.name)
+
     def claim(self, in_name: Words, in_label: re.Pattern[str] | Words | None = None) -> str:
         """Clause on the first of these words in the name, or in the label. Empty if there is none."""
         if word := in_name.in_name(self.values.name):
             return f"the name says {word!r}"
-        words = in_name if in_label is None else in_label
-        hit = words.in_name(self.label) if isinstance(words, Words) else words.search(self.label)
+        in_label = in_label or in_name
+        hit = in_label.in_name(self.label) if isinstance(in_label, Words) else in_label.search(self.label)
         return self.label_says if self.label and hit else ""
 
     @property
@@ -81,12 +84,6 @@ class Evidence:
         return f"the label says {shortened(self.label, _LONGEST_LABEL)!r}"
 
 
-# A name of a person is a column called "name", or one whose name has also one of these words.
-_NAME = Words("name")
-_OF_PERSONS = Words(
-    "first last full family given middle maiden person patient user customer client employee student member pupil "
-    "respondent contact owner"
-)
 # Labels of numbers that a file or an office gives to persons and households.
 _NUMBERED_LABEL = re.compile(
     r"\b(id|ids|identif\w*|identnummer|kennung|folio|matricul\w*|(serial|case|line|sequence|record|household|hh|person"
@@ -95,95 +92,42 @@ _NUMBERED_LABEL = re.compile(
 )
 _ID_PREFIX, _NUMBER_SUFFIX = re.compile(r"ID[a-z]+"), re.compile(r".*(num|nro|nmbr|number)", re.DOTALL)
 
-# Unambiguous words for weights of a sample, and the beginnings of words that "weight" ends.
-_SAMPLE_WEIGHT = Words(
-    "fnlwgt afnlwgt pweight pwgt hweight hwgt fweight aweight iweight weighting",
-    "gewichtung ponderac ponderat hochrechnung",
-)
+# Beginnings of words that "weight" ends, and words for weights of samples and of bodies.
 _SAMPLE_WEIGHTS_JOINED = re.compile(
     r"(final?|fin|hh|hld|samp|sample|sampling|survey|svy|design|pop|base|cal|norm|stu|sch|house|household|analysis|psp"
     r"|(?P<vague>rep|per|pers|person|ind|indiv|an|d|p|wm|ch|mn))_?(weights?|wgt|wght|wt)",
     re.IGNORECASE,
 )
-# Words for weights of samples and of bodies, and words that distinguish the two.
-_WEIGHT = Words("weight wgt wght wt bwt bwght bweight birthweight gewicht poids peso", "weight")
 _WEIGHT_SUFFIX = re.compile(r"(?!.*(b|birth|body|baby|brain)(weight|wgt|wght|wt)).{2,}(weight|wgt|wght|wt)")
-_WEIGHT_LABEL = re.compile(r"weight|wgt|gewicht|hochrechn|\bpoids\b|ponder|\bpeso\b|expansi[oó]n", re.IGNORECASE)
-_OF_SAMPLES = Words(
-    "hh household survey sample sampling design final person base population calibrated employers employees"
-)
+_WEIGHT_LABEL = re.compile(r"(?i)weight|wgt|gewicht|hochrechn|\bpoids\b|ponder|\bpeso\b|expansi[oó]n")
 _OF_SAMPLES_LABEL = re.compile(
-    r"sampl|survey|design|replic|analys|section|longitud|national|calibr|gross|popul|muest|encuest|erheb|stichprob"
-    r"|hochrechn|sondage|ponder|expansi|inverse|prob",
-    re.IGNORECASE,
+    r"(?i)sampl|survey|design|replic|analys|section|longitud|national|calibr|gross|popul|muest|encuest|erheb|stichprob"
+    r"|hochrechn|sondage|ponder|expansi|inverse|prob"
 )
 # Words that the label of a body's weight may have too.
 _PERHAPS_OF_SAMPLES_LABEL = re.compile(
-    r"person|individual|\bhh\b|household|final|strat|factor|interview|m[eé]nage|women|men\b|child", re.IGNORECASE
-)
-_OF_BODIES = Words(
-    "body birth kg lb pound baby newborn current height bwt bwght bweight birthweight overweight underweight",
-    "korper geburt corpor naissance",
+    r"(?i)person|individual|\bhh\b|household|final|strat|factor|interview|m[eé]nage|women|men\b|child"
 )
 _OF_BODIES_LABEL = re.compile(
-    r"\b(body|birth|baby|kgs?|kilo\w*|lbs?|pounds?|grams?|height|loss|gain|change|overweight|underweight)\b|k[oö]rper"
-    r"|corpor|geburt|naissance",
-    re.IGNORECASE,
+    r"(?i)\b(body|birth|baby|kgs?|kilo\w*|lbs?|pounds?|grams?|height|loss|gain|change|overweight|underweight)\b|k[oö]rper"
+    r"|corpor|geburt|naissance"
 )
-_REPLICATE = Words("repwt repwgt brr fay", "replic repwei")
-
-# What is high, low or poor in a body: "highbp".
-_MEASURED = "bp chol lead iron glucose sugar hlth health"
-
-# Health, beliefs and opinions.
-_OF_HEALTH = (
-    "hiv aids sida salud sante health hlth illness abortion cancer krebs tumor tb dx asthma cigarettes drink cigs iq "
-    "bp sbp dbp hbp chol hdl ldl zinc ferritin albumin glucose insulin hba creatinine hemoglobin cadmium mercury "
-    "affair intercourse condom "
-    + " ".join(level + what for level in ("high", "hi", "low", "poor") for what in _MEASURED.split()),
-    "diagnos disease sickness krank erkrank befund gesundheit enfermed diagnost maladi medicat medicam medikam symptom "
-    "disabil disorder behinder discapac handicap therap smok rauch alcohol alkohol diabet cholest hypertens depress "
-    "blood pregnan hepatit bronch triglyc contracep birthcontrol sexual",
-)
-_OF_BELIEFS = (
-    "religion church kirche faith meinung avis attitude party partei partido parti vote voted voting voto wahl trust "
-    "drug score",
-    "religi konfession politic politis opinion einstellung satisf zufrieden",
-)
-_CONFIDENTIAL = Words(
-    # Codes of diagnoses, medicines, occupations and branches; and grades of a school.
-    f"{_OF_HEALTH[0]} {_OF_BELIEFS[0]} icd opcs atc isco nace grade gpa zensur zeugnis note nota calificacion",
-    f"{_OF_HEALTH[1]} {_OF_BELIEFS[1]} schulnot abiturnot zeugnisnot",
-)
-_CONFIDENTIAL_LABEL = Words(f"{_OF_HEALTH[0]} {_OF_BELIEFS[0]}", f"{_OF_HEALTH[1]} {_OF_BELIEFS[1]}")
-
-# Ratings, if they are integers to 10.
-_RATING = Words("rate rating rated")
-
-# Income of a person.
-_INCOME = Words("income salary wage earning einkommen gehalt lohn ingreso salario revenu salaire reddito")
-
 # Forms of codes: of diagnoses (ICD) and branches (NACE), some with a point, and of medicines (ATC).
 _WITH_POINT = re.compile(r"[A-Z]\d{2}\.\d{1,2}[-*+!]?")
 _CODES = re.compile(rf"[A-Z]\d{{2}}[-*+!]?|{_WITH_POINT.pattern}|[A-Z]\d{{2}}[A-Z]{{2}}\d{{2}}")
 
 # The design of a sample: its strata, its units, and the sizes of its strata.
-_STRATUM = Words("stratum strata strat stratid strataid stratumid schicht estrato strate")
 _STRATUM_LABEL = re.compile(r"\b(strat(um|a|ification)|estrato|schicht)\b", re.IGNORECASE)
-_UNIT = Words("psu psuid ssu upm ea eaid cluster clusterid clustid grappe conglomerado klumpen")
 _UNIT_LABEL = re.compile(
-    r"sampling unit|\bPSU\b|\benumeration area\b|\bcluster\b|unidad primaria|unit[eé] primaire|error computation unit",
-    re.IGNORECASE,
+    r"(?i)sampling unit|\bPSU\b|\benumeration area\b|\bcluster\b|unidad primaria|unit[eé] primaire"
+    r"|error computation unit"
 )
-_CORRECTION = Words("fpc")
 
 
 def suggest_role(evidence: Evidence) -> Suggestion:
     """The role that one column seems to have."""
     rules = (_without_values, _weight, _constant, _in_survey, _medical_code, _design, _identifier, _confidential)
-    suggestion = next((s for rule in rules if (s := rule(evidence)) is not None), None) or _quasi_identifier(evidence)
-    kind, reason = kind_of_codes(evidence.values, evidence.reading, evidence.label, evidence.survey_name)
-    return suggestion._replace(kind=suggestion.kind or kind, kind_reason=reason)
+    return next((suggestion for rule in rules if (suggestion := rule(evidence))), None) or _quasi_identifier(evidence)
 
 
 def _without_values(evidence: Evidence) -> Suggestion | None:
@@ -230,14 +174,14 @@ def _weight(evidence: Evidence) -> Suggestion | None:
         )
     if not len(numbers) or numbers.min() < 0 or numbers.max() <= 0:
         return None
-    if (row is not None and row.role == REPLICATE_WEIGHTS) or (is_clear and _REPLICATE.in_name(values.name)):
+    if (row is not None and row.role == REPLICATE_WEIGHTS) or (is_clear and evidence.word("replicate")):
         return Suggestion("identifiers", f"{claim}: a replicate weight, which can single out a record, so leave it out")
     if len(numbers) <= 2 and set(numbers) <= {0.0, 1.0}:
         return None
     if is_clear:
         return Suggestion("weights", f"{claim}{_total(evidence)}: the weight of a record in a sample")
     span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {interval(numbers)}"
-    if _OF_BODIES.in_name(values.name) or _OF_BODIES_LABEL.search(evidence.label):
+    if evidence.word("of bodies") or _OF_BODIES_LABEL.search(evidence.label):
         return Suggestion(
             "quasi_identifiers", f"{claim}, and it seems to be a body's ({span}): an outsider may know it"
         )
@@ -262,15 +206,15 @@ def _claim_of_weight(evidence: Evidence) -> tuple[str, bool]:
         )
         if is_of_samples:
             return evidence.label_says, True
-    is_of_body = _OF_BODIES.in_name(name) is not None or bool(_OF_BODIES_LABEL.search(label))
-    if word := _SAMPLE_WEIGHT.in_name(name):
+    is_of_body = evidence.word("of bodies") is not None or bool(_OF_BODIES_LABEL.search(label))
+    if word := evidence.word("sample weight"):
         return f"the name says {word!r}", not is_of_body
     joined = [match for part in (str(name), *parts(name)) if (match := _SAMPLE_WEIGHTS_JOINED.fullmatch(part))]
-    if not is_of_body and (joined or str(name).lower() == "pw" or _REPLICATE.in_name(name)):
+    if not is_of_body and (joined or str(name).lower() == "pw" or evidence.word("replicate")):
         is_vague = any(match["vague"] for match in joined) and _are_body_weights(evidence)
         return f"the name says {str(name)!r}", not is_vague
-    if word := _WEIGHT.in_name(name) or next((part for part in parts(name) if _WEIGHT_SUFFIX.fullmatch(part)), None):
-        return f"the name says {word!r}", _OF_SAMPLES.in_name(name) is not None and not is_of_body
+    if word := evidence.word("weight") or next((part for part in parts(name) if _WEIGHT_SUFFIX.fullmatch(part)), None):
+        return f"the name says {word!r}", evidence.word("of samples") is not None and not is_of_body
     return (evidence.label_says if is_labelled else ""), False
 
 
@@ -304,11 +248,11 @@ def _are_body_weights(evidence: Evidence) -> bool:
 
 def _design(evidence: Evidence) -> Suggestion | None:
     """Strata, units of the sample, and sizes of strata, which a release must not tell unchanged."""
-    if claim := evidence.claim(_STRATUM, _STRATUM_LABEL):
+    if claim := evidence.claim(words("stratum"), _STRATUM_LABEL):
         return _strata(evidence, claim)
-    if claim := evidence.claim(_UNIT, _UNIT_LABEL):
+    if claim := evidence.claim(words("unit"), _UNIT_LABEL):
         return _unit(evidence, claim)
-    if claim := evidence.claim(_CORRECTION):
+    if claim := evidence.claim(words("correction")):
         return Suggestion(
             "identifiers", f"{claim}: the size of a stratum tells which one, so leave it out", unsure=True
         )
@@ -363,11 +307,12 @@ def _named_identifier(evidence: Evidence) -> str | None:
     if not claim and (_ID_PREFIX.fullmatch(name) or (share == 1 and _NUMBER_SUFFIX.fullmatch(name))):
         claim = f"the name is {name!r}"
     is_many = claim and (share >= _NAMED_ID_SHARE or values.n_distinct > _NAMED_IDS or is_nested(values))
-    if is_many and not reading.is_date and (reading.numbers is None or is_whole(evidence.numbers)):
+    if is_many and not reading.is_date and (reading.numbers is None or are_whole(evidence.numbers)):
         return f", and {claim}: looks like an identifier"
     word = PERSONAL.in_name(values.name)
-    if not word and (parts(values.name) in (["name"], ["names"]) or _OF_PERSONS.in_name(values.name)):
-        word = _NAME.in_name(values.name)
+    # A name of a person is a column called "name", or one whose name has also a word for persons.
+    if not word and (parts(values.name) in (("name",), ("names",)) or evidence.word("of persons")):
+        word = next((part for part in parts(values.name) if part in ("name", "names")), None)
     is_identifying = values.n_distinct > _MIN_NAMES or share >= _ID_SHARE
     if word and is_identifying and not reading.is_date and reading.numbers is None:
         return f", and the name says {word!r}: looks like names or addresses"
@@ -425,12 +370,12 @@ def _medical_code(evidence: Evidence) -> Suggestion | None:
 
 
 def _confidential(evidence: Evidence) -> Suggestion | None:
-    if claim := evidence.claim(_CONFIDENTIAL, _CONFIDENTIAL_LABEL):
+    if claim := evidence.claim(words("health", "beliefs", "classified"), words("health", "beliefs")):
         return Suggestion("confidential", f"{claim}: probably the subject of the study")
     numbers = evidence.numbers
-    if (claim := evidence.claim(_RATING)) and len(numbers) > 2 and set(numbers) <= set(range(11)):
+    if (claim := evidence.claim(words("rating"))) and len(numbers) > 2 and set(numbers) <= set(range(11)):
         return Suggestion("confidential", f"{claim}, and {interval(numbers)}: an opinion")
-    if claim := evidence.claim(_INCOME):
+    if claim := evidence.claim(words("income")):
         reason = f"{claim}: probably the subject of the study; an outsider may know some values"
         return Suggestion("confidential", reason, unsure=True)
     return None

@@ -17,8 +17,7 @@ import streamlit as st
 from microagg import DataError
 from microagg import columns as package
 from microagg.columns import Column, category_counts, guess_columns, numerals, summary
-from microagg.columns.overview import near_duplicates
-from microagg.columns.recodes import check_recodes, compose, recoded
+from microagg.columns.recodes import check_recodes, compose, near_duplicates, recoded
 from microagg.columns.records import is_number
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import Taxonomy, suggest_taxonomies

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from microagg.columns import bin_edges, category_counts, summary
-from microagg.columns.overview import near_duplicates
+from microagg.columns.recodes import near_duplicates
 from tests.cases import for_each
 from tests.columns.common import column_of
 

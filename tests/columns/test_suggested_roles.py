@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from microagg.columns import KINDS, guess_columns
-from microagg.columns.codebooks import PATH, PSU, REPLICATE_WEIGHTS, known_names
+from microagg.columns.names import PATH, PSU, REPLICATE_WEIGHTS, known_names
 from microagg.columns.schema import ROLES
 from tests.cases import for_each
 from tests.columns.common import cycled

@@ -1,23 +1,76 @@
-"""A table at a glance: figures of each column, and spelling variants among its values."""
+"""The values of a column: the distinct ones, with the records of each, and figures of them at a glance."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype, is_object_dtype
 
-from microagg.columns.evidence import ColumnValues
-from microagg.columns.recodes import essence
+from microagg.columns.names import folded
+from microagg.columns.taxonomy import category
 from microagg.tables.frames import as_pandas
-from microagg.validation import LARGEST, FloatArray, check_whole, shortened
+from microagg.validation import LARGEST, FloatArray, IntArray, check_whole, shortened
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
+
+class ColumnValues:
+    """A column and its distinct values. TypeError if they cannot be compared, such as lists."""
+
+    def __init__(self, series: pd.Series[Any]) -> None:
+        positions, distinct = pd.factorize(series)
+        self.name, self.dtype = series.name, series.dtype
+        #: The position of each record's value among the distinct ones, -1 if it is missing, shape (n,).
+        self.positions: IntArray = positions.astype(np.int64, copy=False)
+        #: The distinct values in the order of the records, and the number of records with each.
+        self.distinct: pd.Series[Any] = pd.Series(distinct)
+        self.counts: IntArray = np.bincount(self.positions[self.positions >= 0], minlength=len(distinct))
+        #: The number of all records, of those with a value and those without one, and of distinct values.
+        self.n, self.n_present, self.n_distinct = len(positions), int(self.counts.sum()), len(distinct)
+        self.n_missing = self.n - self.n_present
+
+    @classmethod
+    def of(cls, series: pd.Series[Any]) -> Self | None:
+        """Values of a column, None if they cannot be compared."""
+        try:
+            return cls(series)
+        except TypeError:
+            return None
+
+    @cached_property
+    def texts(self) -> pd.Series[str]:
+        """The distinct values as text without blanks around it, shape (distinct values,)."""
+        values = self.distinct.to_numpy(dtype=object)
+        return pd.Series([(value if type(value) is str else category(value)).strip() for value in values], dtype=object)
+
+    @cached_property
+    def folded(self) -> list[str]:
+        """The same texts in small letters without accents."""
+        return [folded(text) for text in self.texts]
+
+    def n_where(self, chosen: NDArray[np.bool_]) -> int:
+        """Number of records with one of the ``chosen`` distinct values, shape (distinct values,)."""
+        return int(self.counts[chosen].sum())
+
+    def values(self, chosen: NDArray[np.bool_]) -> tuple[Any, ...]:
+        """The ``chosen`` distinct values as Python's own types."""
+        if not chosen.any():  # as of most columns
+            return ()
+        return tuple(value.item() if isinstance(value, np.generic) else value for value in self.distinct[chosen])
+
+
+def are_whole(numbers: FloatArray) -> bool:
+    """Whether none of the numbers has a fraction or is missing."""
+    return bool((numbers == np.floor(numbers)).all())
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
 
 _BINS = 24
 _N_EXAMINED, _EXAMPLES, _LONGEST = 200, 3, 24
@@ -110,78 +163,3 @@ def _examples(series: pd.Series[Any]) -> str:
     values = series.dropna().head(_N_EXAMINED)
     texts = [f"{value:g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00") for value in values]
     return ", ".join(list(dict.fromkeys(shortened(text, _LONGEST) for text in texts))[:_EXAMPLES])
-
-
-# --- spelling variants ------------------------------------------------------------------------------------------------
-
-# A value may be a typing error of another if its length is in this range, it occurs in at most this share of the
-# records, and the other in more, and at least this many times as often.
-_MIN_LENGTH = 6
-_MAX_LENGTH = 200
-_MAX_TYPO_SHARE = 0.01
-_MIN_RATIO = 5
-# More single letters are grades or groups, not initials.
-_MOST_INITIALS = 3
-
-
-def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
-    """Sets of categories that may be spelling variants of one.
-
-    They differ only by capitals, blanks, accents, or punctuation between or after letters; or, with 6 to 200 letters,
-    by one letter (left out, added, changed or swapped with the next), if one of the two spellings is in at most 1 % of
-    the records and the other in more, and at least 5 times as often; or one is a letter, one of at most three, and the
-    only word with this initial, if each word has one of these initials. In each set the most frequent is first (of
-    ties, the first in the alphabet), and sets are in the order of their first values.
-    """
-    column = ColumnValues.of(series)
-    if column is None:
-        return ()
-    pairs = zip(column.distinct, column.counts.tolist(), strict=True)
-    counts = {value: n for value, n in pairs if isinstance(value, str)}
-    sets: dict[str, list[str]] = {}
-    for value in counts:
-        sets.setdefault(essence(value), []).append(value)
-    totals = {key: sum(counts[value] for value in values) for key, values in sets.items()}
-    for typo, correct in _typing_errors(totals).items():
-        sets[correct] += sets.pop(typo)
-    for letter, word in _initials(sets).items():
-        sets[word] += sets.pop(letter)
-    variants = (values for values in sets.values() if len(values) > 1)
-    return tuple(sorted(tuple(sorted(values, key=lambda value: (-counts[value], value))) for values in variants))
-
-
-def _initials(keys: Collection[str]) -> dict[str, str]:
-    """The only word with each letter as its initial, such as f for female. Empty if a word has no such letter."""
-    letters = {key for key in keys if len(key) == 1 and key.isalpha()}
-    words = [key for key in keys if len(key) > 2 and key.isalpha()]
-    by_initial = {word[0]: word for word in words}
-    fits = len(letters) + len(words) == len(keys) and len(letters) <= _MOST_INITIALS
-    return by_initial if fits and len(by_initial) == len(words) and by_initial.keys() <= letters else {}
-
-
-def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:
-    """Frequent spelling for each rare one that differs from it by one letter. Of several, the most frequent."""
-    bound = max(1, _MAX_TYPO_SHARE * sum(counts.values()))
-    # Time grows with a text's length, and sentences are not categories.
-    counts = {key: n for key, n in counts.items() if _MIN_LENGTH <= len(key) <= _MAX_LENGTH}
-    frequent = sorted((key for key, n in counts.items() if n > bound), key=lambda key: (counts[key], key))
-    corrections: dict[str, str] = {}
-    for key in (key for key, n in counts.items() if n <= bound):
-        near = [match for match in frequent if counts[match] >= _MIN_RATIO * counts[key] and _is_one_off(key, match)]
-        corrections |= {key: near[-1]} if near else {}
-    return corrections
-
-
-def _is_one_off(text: str, variant: str) -> bool:
-    """Whether two texts differ by one letter left out, added, changed or swapped with the next, not by other signs."""
-    i = 0
-    while i < min(len(text), len(variant)) and text[i] == variant[i]:
-        i += 1
-    first, second = text[i:], variant[i:]
-    cases = (
-        (first[1:] == second, first[:1]),
-        (first == second[1:], second[:1]),
-        (first[1:] == second[1:], first[:1] + second[:1]),
-        (first[:2] == second[1::-1] and first[2:] == second[2:], first[:2]),
-    )
-    return any(fits and letters.isalpha() for fits, letters in cases)
