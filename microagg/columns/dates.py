@@ -76,9 +76,6 @@ def read(series: pd.Series[Any], form: str = "day") -> pd.Series[Any]:
     Text is read as ``2001-12-31`` (or with slashes), ``31.12.2001``, and, with dashes or slashes and the year at the
     end, in the order of day and month that ``form``, one of :data:`FORMS`, sets, or that the column shows: by a value
     of which only one number can be the month. A time of the day is left out.
-
-    DataError if a value is not a date, has a time zone or contradicts another, or the order of day and month is not
-    shown.
     """
     if isinstance(series.dtype, np.dtype) and series.dtype.kind == "M":
         moments = series.to_numpy()
@@ -165,12 +162,7 @@ def released(days: FloatArray, unit: str) -> NDArray[Any]:
 
 
 def ends(series: pd.Series[Any]) -> tuple[FloatArray, FloatArray]:
-    """First and last day of each released value: a date, a year, or a range of either.
-
-    Both have shape (n,); they are the same array if single dates are released.
-
-    DataError if a value is none of these.
-    """
+    """First and last day of each released value: a date, a year, or a range of either. Both have shape (n,)."""
     if holds_dates(series):
         days = to_days(read(series))
         return days, days

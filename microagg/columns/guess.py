@@ -169,7 +169,7 @@ class Column:
 
     @property
     def possible_gaps(self) -> tuple[str, ...]:
-        """The treatments of missing values (:data:`microagg.columns.gaps.GAPS`) that its kind allows."""
+        """The treatments of missing values (:data:`microagg.columns.records.GAPS`) that its kind allows."""
         return ("drop", "category", "impute") if self.kind == "nominal" else ("drop", "impute")
 
     @property

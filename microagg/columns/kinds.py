@@ -342,11 +342,13 @@ def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) ->
     kinds = (*CATEGORIES, *(("numeric", read.notation) for read in readings))
     is_clear = len(readings) == 1 and not readings[0].is_like_code and not CODE.in_name(column.name)
     if is_clear and _exceptions(column, ~np.isnan(numbers[readings[0].notation])) is not None:
-        parsed = numbers[readings[0].notation]
+        read = readings[0]
+        parsed = numbers[read.notation]
         coded = _number_codes(parsed, ~np.isnan(parsed)) & (column.counts >= REPEATED)
         note = (_distance_note(parsed[~coded & ~np.isnan(parsed)], parsed[coded])) if coded.any() else ""
         reasons = (sentence, *_codes(column, coded, note))
-        read = readings[0].without(column.values(coded), column.counts[coded].tolist())
+        codes, counts = (*read.codes, *column.values(coded)), (*read.counts, *column.counts[coded].tolist())
+        read = replace(read, n=read.n - column.n_where(coded), codes=codes, counts=counts)
         parsed = np.where(coded, np.nan, parsed)
         return Reading(kinds[-1], kinds, column.values(absent), reasons, parsed, offers=(read,), suppressed=marks)
     reasons = (sentence, *(() if readings else _codes(column, absent)))

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -99,12 +99,6 @@ def values(texts: Sequence[str]) -> dict[str, FloatArray]:
     return numbers
 
 
-def unit_of(text: str) -> str:
-    """Currency, or ``%``, of a text with a number. Empty if there is none."""
-    parts = _parts(text)
-    return "" if parts is None else parts.unit
-
-
 def is_plain(text: str) -> bool:
     """Whether a number is in plain notation, ``-1234.5`` or ``1.5e3``, which every program reads alike."""
     return len(text) <= _LONGEST and _PLAIN.fullmatch(text.strip()) is not None
@@ -128,16 +122,13 @@ def mixed_units(texts: Iterable[str]) -> tuple[str, str] | None:
     """
     first: dict[str, str] = {}
     for text in texts:
-        first.setdefault(unit_of(text), text)
+        first.setdefault(parts.unit if (parts := _parts(text)) else "", text)
     units = [unit for unit in first if unit or "%" in first]
     return (first[units[0]], first[units[1]]) if len(units) > 1 else None
 
 
 def notation_of(series: pd.Series[Any]) -> str | None:
-    """The one of :data:`NOTATIONS` in which a column writes numbers. None if all are plain.
-
-    DataError if a value is not a number, or values are ambiguous or contradictory.
-    """
+    """The one of :data:`NOTATIONS` in which a column writes numbers. None if all are plain."""
     if is_numeric_dtype(series) or is_bool_dtype(series):
         return None
     positions, distinct = factorized(series)
@@ -170,9 +161,6 @@ def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
     """Read a column of text or objects as float64, NaN if missing. A numeric column is returned itself.
 
     ``notation`` is by default the notation that the column shows.
-
-    DataError if a value is not a finite number, or has more digits than a float keeps; if units differ; or as
-    :func:`notation_of`.
     """
     if is_numeric_dtype(series) or is_bool_dtype(series):
         return series
@@ -287,11 +275,6 @@ class AsNumbers:
     def n_codes(self) -> int:
         """The records with a value that is not a number."""
         return sum(self.counts)
-
-    def without(self, values: Sequence[str], counts: Sequence[int]) -> Self:
-        """Move some numbers to the missing-value codes."""
-        codes, n = (*self.codes, *values), self.n - sum(counts)
-        return replace(self, n=n, codes=codes, counts=(*self.counts, *counts))
 
     @property
     def is_like_code(self) -> bool:

@@ -9,24 +9,38 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_numeric_dtype
 
-from microagg.columns import dates, gaps, numerals
+from microagg.columns import dates, numerals
 from microagg.columns.dates import FORMS, holds_dates
+from microagg.columns.kinds import read_kind
 from microagg.columns.numerals import NOTATIONS
 from microagg.columns.records import (
     Attribute,
+    Filling,
     Records,
     categories,
     class_codes,
     encode,
+    fill,
     is_category,
     is_number,
     without_codes,
 )
 from microagg.columns.taxonomy import Taxonomy, category
+from microagg.columns.values import ColumnValues
 from microagg.errors import DataError, ParameterError, brief
 from microagg.tables.frames import as_pandas
-from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_present, is_name
+from microagg.validation import (
+    FloatArray,
+    IntArray,
+    check_choice,
+    check_columns,
+    check_present,
+    is_name,
+    quoted,
+    warn_caller,
+)
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -175,11 +189,11 @@ class Schema:
             object.__setattr__(self, "confidential", (*self.confidential, self.classes))
 
     def columns(self, role: str) -> tuple[Hashable, ...]:
-        """Return the names of the columns that have a role, one of :data:`ROLES`."""
+        """The names of the columns that have a role, one of :data:`ROLES`."""
         return column_names(role, getattr(self, role))
 
     def arguments(self) -> dict[str, Any]:
-        """Return the schema as keyword arguments of :func:`microagg.microaggregate`."""
+        """The schema as keyword arguments of :func:`microagg.microaggregate`."""
         return as_options({role: getattr(self, role) for role in ROLES}) | {
             "taxonomies": {name: taxonomy.to_nested() for name, taxonomy in self.taxonomies.items()},
             "ordinal": {name: list(levels) for name, levels in self.ordinal.items()},
@@ -253,7 +267,9 @@ class Schema:
         schema.encode(frame)
         declared = {name for part, names in kinds.items() for name in _by_column(part, names or {})}
         other = {name for role in ROLES if role != "quasi_identifiers" for name in schema.columns(role)}
-        gaps.warn_of_suppressed(frame[name] for name in frame.columns if name not in declared | other)
+        for name in frame.columns:
+            if name not in declared | other:
+                _warn_of_suppressed(frame[name])
         return schema
 
     @classmethod
@@ -277,14 +293,14 @@ class Schema:
         return replace(schema, **schema._kinds(schema.read(frame), trees, orders))
 
     def _notations(self, frame: pd.DataFrame) -> dict[Hashable, str | None]:
-        """Return the notation of each column of numbers: the declared one, or the one that its texts show."""
+        """The notation of each column of numbers: the declared one, or the one that its texts show."""
         return {
             name: notation or numerals.notation_of(without_codes(frame[name], self.missing_codes.get(name, ())))
             for name, notation in self.numbers.items()
         }
 
     def _kinds(self, read: pd.DataFrame, trees: dict[Hashable, Any], orders: dict[Hashable, Any]) -> dict[str, Any]:
-        """Return taxonomies, orders and dates, also of those quasi-identifiers of a read frame that have none."""
+        """Taxonomies, orders and dates, also of those quasi-identifiers of a read frame that have none."""
         days = dict(self.dates)
         for name in self.quasi_identifiers:
             series = read[name]
@@ -303,24 +319,16 @@ class Schema:
         filling = self.fill(frame, missing)
         return Records(replace(self, taxonomies=filling.taxonomies).attributes, filling.values[filling.retained])
 
-    def fill(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> gaps.Filling:
-        """Read and encode the quasi-identifiers of ``frame``, and treat missing values as ``missing`` says.
-
-        Raises DataError if a quasi-identifier is not in ``frame``, or a value is infinite, not in its taxonomy or
-        order, or missing where that is an error; ParameterError if ``missing`` is not one of
-        :data:`microagg.columns.gaps.GAPS` or a mapping to them, or does not fit an attribute.
-        """
+    def fill(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> Filling:
+        """Read and encode the quasi-identifiers of ``frame``, and treat missing values: :func:`.records.fill`."""
         read = self.read(frame)
-        return gaps.fill(read, self.attributes, encode(read, self.attributes), missing)
+        return fill(read, self.attributes, encode(read, self.attributes), missing)
 
     def read(self, frame: IntoDataFrame) -> pd.DataFrame:
         """Return ``frame`` with missing codes as missing, and texts as numbers (float64) or dates (datetime64[s]).
 
         Missing codes are compared with values before and after these are read, so that -999 also matches "-999.0".
         Unchanged columns are not copied; a frame of which all stay is returned itself.
-
-        Raises DataError, naming column, record and value, if a quasi-identifier is not in ``frame``, or a value is not
-        the number or date that it should be.
         """
         frame = as_pandas(frame)
         check_columns(frame, self.quasi_identifiers)
@@ -339,17 +347,11 @@ class Schema:
         return result
 
     def encode(self, frame: IntoDataFrame) -> FloatArray:
-        """Encode quasi-identifiers as numbers, days, ranks and nodes of taxonomies, shape (n, d); NaN where missing.
-
-        Raises DataError as :meth:`read`, or if a value is not in its taxonomy or order.
-        """
+        """Encode quasi-identifiers as numbers, days, ranks and nodes of taxonomies, shape (n, d); NaN where missing."""
         return encode(self.read(frame), self.attributes)
 
     def class_codes(self, frame: pd.DataFrame, retained: NDArray[np.bool_]) -> IntArray | None:
-        """Return the class labels of the records that are ``retained``, shape (n,), as numbers from 0, shape (m,).
-
-        None where the schema has no classes. Raises DataError if a class is missing or not hashable.
-        """
+        """The classes of ``retained`` records, shape (n,), as numbers from 0; None if the schema has none."""
         if self.classes is None:
             return None
         column = frame[self.classes]
@@ -357,8 +359,19 @@ class Schema:
         return class_codes(column[retained], int(np.count_nonzero(retained)), self.classes)
 
 
+def _warn_of_suppressed(series: pd.Series[Any]) -> None:
+    """Warn of a column that would hold numbers but for marks of suppressed cells, such as ``*``."""
+    values = None if is_numeric_dtype(series) else ColumnValues.of(series)
+    if values is not None and (marks := read_kind(values).suppressed):
+        warn_caller(
+            f"column {series.name!r} would hold numbers but for {quoted(marks)}, perhaps suppressed cells: name it "
+            "among the numbers and these among its missing_codes, or name it among the taxonomies.",
+            UserWarning,
+        )
+
+
 def as_options(of_schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a schema has by the names that options of a release have for it."""
+    """Parts of a schema by the names of the options of a release."""
     options = {role: option for option, role in _ROLE_OF_OPTION.items()}
     return {options.get(part, part): value for part, value in of_schema.items()}
 
@@ -368,7 +381,7 @@ def _as(role: str) -> str:
 
 
 def _candidates(frame: pd.DataFrame, declared: Mapping[str, Any], described: set[Hashable]) -> tuple[Hashable, ...]:
-    """Return the columns that may be quasi-identifiers: without another role, and numeric or ``described``."""
+    """The columns that may be quasi-identifiers: without another role, and numeric or ``described``."""
     taken = {name for role, names in declared.items() for name in column_names(role, names)}
     names = [
         name for name in frame.columns if name not in taken and (is_number(frame[name].dtype) or name in described)
@@ -389,7 +402,7 @@ def _taxonomy(name: Hashable, source: Any, values: Iterable[str] = ()) -> Taxono
 
 
 def check_levels(name: Hashable, order: Any) -> tuple[str, ...]:
-    """Return the categories of an ordinal column as texts, lowest first. Raises DataError if one occurs twice."""
+    """The categories of an ordinal column as texts, lowest first."""
     if isinstance(order, str) or not isinstance(order, Iterable):
         raise ParameterError(f"the order of column {name!r} must be its categories from the lowest up, not {order!r}.")
     levels = tuple(category(value) for value in order)
@@ -402,7 +415,7 @@ def check_levels(name: Hashable, order: Any) -> tuple[str, ...]:
 
 
 def _by_column(part: str, values: Any) -> Mapping[Hashable, Any]:
-    """Return values by column; columns of dates and numbers may be only named."""
+    """Values by column; columns of dates and numbers may be only named."""
     if isinstance(values, Mapping):
         return values
     if part in _DEFAULTS:
@@ -429,7 +442,7 @@ def _missing_codes(name: Hashable, values: Any) -> tuple[str, ...]:
 
 
 def column_names(role: str, columns: Any) -> tuple[Hashable, ...]:
-    """Return the columns of a role, named as none, one or several. Raises ParameterError for what is no name."""
+    """The columns of a role, named as none, one or several."""
     if columns is None:
         return ()
     try:
@@ -443,7 +456,7 @@ def column_names(role: str, columns: Any) -> tuple[Hashable, ...]:
 
 
 def _day(value: Any) -> str:
-    """Return a date as missing codes are written: without a time at midnight."""
+    """A date as missing codes are written: without a time at midnight."""
     return category(value).removesuffix(" 00:00:00")
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from microagg.columns.gaps import GAPS
 from microagg.columns.recodes import check_recodes
+from microagg.columns.records import GAPS
 from microagg.columns.taxonomy import ANYTHING, Taxonomy
 from microagg.errors import DataError, ParameterError
 from microagg.partition import canonical_labels

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from microagg.columns.gaps import Filled
-from microagg.columns.records import Records
+from microagg.columns.records import Filled, Records
 from microagg.columns.scaling import Scaling
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
@@ -57,7 +56,7 @@ class Source:
 
     table: pd.DataFrame  # the file as it is
     declared: Schema  # without the categories that missing values become
-    missing: str | dict[Any, str]  # one of microagg.columns.gaps.GAPS, or one for each of some quasi-identifiers
+    missing: str | dict[Any, str]  # one of microagg.columns.records.GAPS, or one for each of some quasi-identifiers
     frame: pd.DataFrame  # all records, the quasi-identifiers read and filled, other columns as they are
     encoded: FloatArray  # the quasi-identifiers of all records, not filled, shape (n, d); NaN where missing
     retained: NDArray[np.bool_]  # which records are released, shape (n,)

@@ -9,7 +9,7 @@ import streamlit as st
 from microagg import DataError, MicroaggError, datasets
 from microagg.columns import MOST_CLASSES
 from microagg.columns.scaling import SCALES, scale_effect
-from pages.data import panel, project, sources
+from pages.data import panel, sources
 from pages.data import table as rows
 from pages.shared import columns, recodings, shell, state, tables
 from pages.shared.tables import Table
@@ -47,8 +47,8 @@ def body() -> None:
         sources.download(choices.data)
         is_there = False
     with right.container(horizontal_alignment="right"):
-        project.show()
-    project.say_problem()
+        sources.project()
+    sources.say_project_problem()
     if not is_there:
         return
     try:

@@ -1,14 +1,16 @@
-"""Where data come from: a benchmark to download, or a file to upload; and how a file is read."""
+"""Where data and choices come from: a benchmark to download, a file to upload and how it is read, and a saved project."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
 
-from microagg import MicroaggError, datasets
+from microagg import DataError, MicroaggError, datasets
 from microagg.tables import (
     ENCODINGS,
     ENDINGS,
@@ -23,8 +25,8 @@ from microagg.tables import (
     read_file,
     sheet_names,
 )
-from pages.shared import state, tables
-from pages.shared.text import count, escape_markdown, named, sentence, shortened
+from pages.shared import figures, state, tables
+from pages.shared.text import count, escape_markdown, file_name, named, sentence, shortened
 
 _Ways = tuple[tuple[tuple[str, str, Mapping[str, Any] | None], ...], ...]
 
@@ -337,3 +339,48 @@ def _tie(
 def use_survey() -> None:
     survey = datasets.make_survey()
     tables.remember("survey.csv", digest_bytes(survey.to_csv().encode()), Reading(survey))
+
+
+# --- projects ---------------------------------------------------------------------------------------------------------
+
+_PROJECT_FILE, _PROJECT_PROBLEM = "w_project", "project_problem"
+
+
+def project() -> None:
+    """Draw the buttons that save a project, which holds all choices, and open one."""
+    with st.popover("Project", icon=":material/folder:", key="project"):
+        st.caption(
+            "A project is a small file with all choices: how a file is read, what was decided about its columns, orders and "
+            "taxonomies that were entered, k, the method and the release. Records are not in it, but categories that were "
+            "entered are."
+        )
+        stem = file_name(Path(tables.chosen_title()).stem)
+        choices = json.dumps({"choices": state.to_query(whole=True)}, indent=2, ensure_ascii=False)
+        figures.download("Save the project", f"{choices}\n", f"{stem}_project.json")
+        st.file_uploader("Open a project", type=["json"], key=_PROJECT_FILE, on_change=_open_project)
+
+
+def say_project_problem() -> None:
+    if problem := st.session_state.get(_PROJECT_PROBLEM):
+        st.error(sentence(problem))
+
+
+def _open_project() -> None:
+    st.session_state.pop(_PROJECT_PROBLEM, None)
+    if (file := st.session_state[_PROJECT_FILE]) is not None:
+        try:
+            take_project(file.getvalue())
+        except MicroaggError as error:
+            st.session_state[_PROJECT_PROBLEM] = str(error)
+
+
+def take_project(content: bytes) -> None:
+    """Take all choices from a project; raise DataError if it is none."""
+    try:
+        held = json.loads(content)["choices"]
+        texts = [text for value in held.values() for text in (value if isinstance(value, list) else [value])]
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        texts = [None]
+    if not all(isinstance(text, str) for text in texts):
+        raise DataError("this file is no project: choose one that was saved here, a file “….json”.")
+    state.take(held)

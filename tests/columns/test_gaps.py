@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, Schema
-from microagg.columns.gaps import Filled, treatments
+from microagg.columns.records import Filled, treatments
 from microagg.columns.taxonomy import Taxonomy
 from tests.cases import for_each
 

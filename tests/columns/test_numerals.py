@@ -22,7 +22,6 @@ from microagg.columns.numerals import (
     parse,
     read,
     shown_by,
-    unit_of,
 )
 from microagg.columns.numerals import values as values_of
 from tests.cases import for_each
@@ -208,7 +207,8 @@ def written(number, notation, separator, negative, currency):
 def test_what_is_written_is_read_again(number, notation, separator, negative, currency):
     text = written(number, notation, separator, negative, currency)
     assert parse(text, notation) == float(number)
-    assert unit_of(text) == currency
+    assert mixed_units([text, f"7 {currency}".strip()]) is None
+    assert (mixed_units([text, "7 £"]) is None) == (not currency)
     # Two decimals show how numbers are written, whatever separates the thousands.
     assert shown_by([text], values_of([text])).notations == (notation,)
 

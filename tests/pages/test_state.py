@@ -9,7 +9,7 @@ import streamlit as st
 
 from microagg import DataError
 from microagg.release.choices import OPTIONS
-from pages.data import project
+from pages.data import sources
 from pages.shared import state, tables
 
 
@@ -186,7 +186,7 @@ def test_a_project_holds_all_choices_also_what_is_too_long_for_an_address(monkey
     before, _ = loaded(monkeypatch, **query)
     held = json.dumps({"choices": state.to_query(whole=True)})
     monkeypatch.setattr(st, "session_state", {})
-    project.take(held.encode())
+    sources.take_project(held.encode())
     assert state.current() == before
     assert not st.session_state["address_problems"]
 
@@ -195,5 +195,5 @@ def test_a_project_holds_all_choices_also_what_is_too_long_for_an_address(monkey
 def test_what_is_no_project_is_refused(monkeypatch, content):
     before, _ = loaded(monkeypatch, data="wine")
     with pytest.raises(DataError, match="no project"):
-        project.take(content)
+        sources.take_project(content)
     assert state.current() == before

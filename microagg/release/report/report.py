@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
-from microagg.columns.gaps import Filled
+from microagg.columns.records import Filled
 from microagg.errors import ParameterError
 from microagg.optimum.formatting import percent
 from microagg.release.checks import Finding
