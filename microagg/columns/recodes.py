@@ -43,7 +43,7 @@ _BEYOND = re.compile(rf"([<>]=?)\s*({_NUMBER})", re.ASCII)
 
 
 def check_recodes(recode: Any, option: str = "recode") -> dict[Hashable, dict[str, str | None]] | None:
-    """Recodings by column with all values as text, None if empty. Raises ParameterError if not valid."""
+    """Recodings by column with all values as text, None if empty."""
     if recode is None:
         return None
     if not isinstance(recode, Mapping):
@@ -75,8 +75,6 @@ def recoded(
     Text that is numbers can have ranges, too, read by the options ``numbers`` and ``missing_codes``. Numbers stay
     numbers unless some become text; then all are categories, in the order of the numbers if ranges are mapped and the
     numbers of each new value do not overlap those of another one.
-
-    DataError if a column is missing, or text with a range is not a number.
     """
     options = dict(options or {})
     if not recodes:
@@ -134,18 +132,18 @@ def _recoded_values(series: pd.Series[Any], changes: Recoding) -> pd.Series[Any]
     hit, new, _ = _direct_hits(series, changes)
     if all(value is None for value in new[hit]):
         return without_codes(series, set(changes))
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        levels = dict.fromkeys(changes.get(text, text) for text in map(category, series.cat.categories))
-        whole = _replaced_texts(series, hit, new)
-        kind = pd.CategoricalDtype([text for text in levels if text is not None], bool(series.cat.ordered))
-        return pd.Series(whole, index=series.index, name=series.name).astype(kind)
-    return pd.Series(_replaced_texts(series, hit, new), index=series.index, name=series.name).infer_objects()
+    texts = _replaced_texts(series, hit, new)
+    if not isinstance(series.dtype, pd.CategoricalDtype):
+        return texts.infer_objects()
+    levels = dict.fromkeys(changes.get(text, text) for text in map(category, series.cat.categories))
+    return texts.astype(pd.CategoricalDtype([text for text in levels if text is not None], bool(series.cat.ordered)))
 
 
-def _replaced_texts(series: pd.Series[Any], hit: NDArray[np.bool_], new: NDArray[Any]) -> NDArray[Any]:
-    """Values of a column as text, shape (n,), the ``new`` ones if they are ``hit``."""
+def _replaced_texts(series: pd.Series[Any], hit: NDArray[np.bool_], new: NDArray[Any]) -> pd.Series[Any]:
+    """Values of a column as text, the ``new`` ones if they are ``hit``."""
     positions, distinct = factorized(series)
-    return np.where(hit, new, np.array([*map(category, distinct), None], dtype=object)[positions])
+    texts = np.where(hit, new, np.array([*map(category, distinct), None], dtype=object)[positions])
+    return pd.Series(texts, index=series.index, name=series.name)
 
 
 def _recoded_numbers(series: pd.Series[Any], read: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
@@ -161,9 +159,7 @@ def _recoded_numbers(series: pd.Series[Any], read: pd.Series[Any], changes: Reco
         text: float(text) for text in set(new[hit]) if text is not None and re.fullmatch(_NUMBER, text, re.ASCII)
     }
     if set(new[hit]) - {None} - set(numbers_by_text):
-        return _ordered_if_disjoint(
-            pd.Series(_replaced_texts(read, hit, new), index=series.index, name=series.name), values, by_range
-        )
+        return _ordered_if_disjoint(_replaced_texts(read, hit, new), values, by_range)
     whole = is_integer_dtype(read.dtype) and all(number.is_integer() for number in numbers_by_text.values())
     out = read.astype(object).to_numpy(copy=True)
     out[hit] = [None if text is None else numbers_by_text[text] for text in new[hit]]
@@ -274,8 +270,8 @@ def meanings_of(
     meanings: Mapping[Any, Recoding] | None,
 ) -> dict[Hashable, pd.Series[Any]]:
     """Columns ``names``, with the declared ``meanings`` of their values, if any."""
-    recodings = meanings or {}
-    return {name: meant(columns[name], recodings[name]) if name in recodings else columns[name] for name in names}
+    declared = meanings or {}
+    return {name: meant(columns[name], declared[name]) if name in declared else columns[name] for name in names}
 
 
 def _factorized_texts(series: pd.Series[Any]) -> tuple[NDArray[Any], Any]:
@@ -358,9 +354,9 @@ def extreme_recodings(values: FloatArray, k: int) -> list[Suggestion]:
 def interval_recodings(values: FloatArray) -> list[Suggestion]:
     """Recodings of finite numbers, shape (n,), to a few intervals of round width, narrowest first."""
     suggestions, distinct = [], len(np.unique(values))
-    for width in (
-        (digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5)) if distinct > _MAX_INTERVALS else ()
-    ):
+    if distinct <= _MAX_INTERVALS:
+        return []
+    for width in (digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5)):
         with np.errstate(over="ignore", invalid="ignore"):
             first, last = np.floor(values.min() / width), np.floor(values.max() / width)
             fits = _MIN_INTERVALS <= last - first + 1 <= _MAX_INTERVALS

@@ -242,7 +242,7 @@ def load(name: str, *, seed: int | None = None, download: bool = True) -> Datase
     entry = describe(name)
     if entry.kind == "synthetic":
         seed = 0 if seed is None else check_whole("seed", seed, 0)
-        frame = synthetic.GENERATORS[entry.name](seed)
+        frame = synthetic.generate(entry.name, seed)
     elif seed is not None:
         raise ParameterError(
             f"the data set {name!r} takes no seed: leave it out, only synthetic sets are drawn from one."

@@ -1,13 +1,11 @@
 """Sets without a download: the toy example, sets of scikit-learn, a fictitious survey, and sets from a seed.
 
 Sets from a seed have the structure of the papers; attributes are named x1, x2, …, in an arbitrary unit. The papers do
-not publish their random numbers, so single sets differ from theirs while averages over seeds agree. The docstring of a
-set has the decisions on details that a paper leaves open.
+not publish their random numbers, so single sets differ from theirs while averages over seeds agree. Comments tell the
+decisions on details that a paper leaves open.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -90,106 +88,63 @@ def read(name: str) -> pd.DataFrame:
 
 # --- sets drawn from a seed -------------------------------------------------------------------------------------------
 
-#: Half the edge of the cube of SimU, SimC, Scattered and Clustered: attributes range over [-10000, 10000].
+# Half the edge of the cube of SimU, SimC, Scattered and Clustered: attributes range over [-10000, 10000]. The source of
+# SimU does not state the range, which does not matter after standardization.
 _HALF = 10_000.0
 
-#: The greatest distance per attribute of a record from its center in SimC and Clustered: 0.5 % of the range.
+# The greatest distance per attribute of a record from its center in SimC and Clustered: 0.5 % of the range. SimC's
+# "within 0.5 % of the center" is read so; a record may lie this far outside the cube.
 _SPREAD = 0.005 * 2 * _HALF
 
+# Uniform sets: the numbers of records and attributes, and half the edge of their cube.
+_UNIFORM = {"simu": (1000, 10, _HALF), "sim1": (100, 10, 1000.0), "scattered": (1000, 2, _HALF)}
 
-def simu(seed: int) -> pd.DataFrame:
-    """Return SimU: 1000 records, uniform on [-10000, 10000] in each of 10 attributes.
-
-    The source does not state the range, which does not matter after standardization.
-    """
-    return _uniform(seed, _HALF, (1000, 10))
+# The edge of the cube of the centers of Sim-2 and Sim-3. The spread of Sim-3 stays that of Sim-2, so its clusters are
+# easier to separate. The losses that the paper prints for it are close to those for Sim-2, as if the spread had grown
+# with the cube; they are not reproduced by this set.
+_GAUSSIAN = {"sim2": 1.0, "sim3": 2.0}
 
 
-def simc(seed: int) -> pd.DataFrame:
-    """Return SimC: 100 tight groups in 10 attributes, and a third as many independent records.
-
-    The 100 centers are drawn as the records of :func:`simu`; the centers themselves are not records. The size of each
-    group is uniform on 4..21. "Within 0.5 % of the center" is read as 0.5 % of the attribute's range, 20000: each
-    attribute of a record is uniform within 100 of the center's, so a record may lie up to 100 outside the cube.
-    With x records so far, floor(x/3) more are drawn as in :func:`simu`. Groups stand one after the other, the
-    independent records last.
-    """
+def generate(name: str, seed: int) -> pd.DataFrame:
+    """Draw the records of a synthetic set; groups and clusters stand one after the other."""
     rng = np.random.default_rng(seed)
+    if name in _UNIFORM:
+        n, d, half = _UNIFORM[name]
+        X = rng.uniform(-half, half, size=(n, d))
+    elif name in _GAUSSIAN:
+        X = _gaussian_clusters(rng, _GAUSSIAN[name])
+    else:
+        X = {"simc": _simc, "clustered": _clustered}[name](rng)
+    return pd.DataFrame(X, columns=[f"x{j}" for j in range(1, X.shape[1] + 1)])
+
+
+def _gaussian_clusters(rng: np.random.Generator, edge: float) -> FloatArray:
+    """Five round clusters of 20 records; the number of attributes and the spread are drawn once for the whole set."""
+    d = int(rng.integers(4, 9))
+    sigma = rng.uniform(0.1, 0.3)
+    centers = rng.uniform(0.0, edge, size=(5, d))
+    return np.repeat(centers, 20, axis=0) + rng.normal(0.0, sigma, size=(100, d))
+
+
+def _simc(rng: np.random.Generator) -> FloatArray:
+    """100 tight groups of 4 to 21 records in 10 attributes, and a third as many independent records at the end."""
     centers = rng.uniform(-_HALF, _HALF, size=(100, 10))
     grouped = _around(rng, centers, rng.integers(4, 22, size=100))
-    independent = rng.uniform(-_HALF, _HALF, size=(len(grouped) // 3, 10))
-    return _frame(np.vstack([grouped, independent]))
+    return np.vstack([grouped, rng.uniform(-_HALF, _HALF, size=(len(grouped) // 3, 10))])
 
 
-def sim1(seed: int) -> pd.DataFrame:
-    """Return Sim-1: 100 records, uniform on [-1000, 1000] in each of 10 attributes."""
-    return _uniform(seed, 1000.0, (100, 10))
-
-
-def sim2(seed: int) -> pd.DataFrame:
-    """Return Sim-2: five Gaussian clusters of 20 records, with centers uniform in the unit cube.
-
-    The number of attributes is uniform on 4..8 and the standard deviation uniform on [0.1, 0.3]; both are drawn once
-    for the whole set, and the clusters are round. Clusters stand one after the other.
-    """
-    return _gaussian_clusters(seed, edge=1.0)
-
-
-def sim3(seed: int) -> pd.DataFrame:
-    """Return Sim-3: as :func:`sim2`, with centers uniform in a cube with edges of length 2.
-
-    The spread stays that of Sim-2, so the clusters are easier to separate. The losses that the paper prints for
-    Sim-3 are close to those for Sim-2, as if the spread had grown with the cube; they are not reproduced by this set.
-    """
-    return _gaussian_clusters(seed, edge=2.0)
-
-
-def scattered(seed: int) -> pd.DataFrame:
-    """Return Scattered: 1000 records, uniform on [-10000, 10000] in each of 2 attributes."""
-    return _uniform(seed, _HALF, (1000, 2))
-
-
-def clustered(seed: int) -> pd.DataFrame:
-    """Return Clustered: 1000 records with 2 attributes in natural clusters of 3, 4 or 5.
-
-    Centers are uniform on the square of :func:`scattered`. The source does not state the spread. As in :func:`simc`,
-    each attribute of a record is uniform within 0.5 % of the range (100) of the center's. Sizes are drawn evenly among
-    those that leave a remainder which clusters of 3..5 can fill. Clusters stand one after the other.
-    """
-    rng = np.random.default_rng(seed)
+def _clustered(rng: np.random.Generator) -> FloatArray:
+    """1000 records with 2 attributes in clusters of 3, 4 or 5, drawn evenly among the sizes that leave no remainder."""
     sizes: list[int] = []
     n_remaining = 1000
     while n_remaining:
         fitting = [size for size in (3, 4, 5) if n_remaining == size or n_remaining - size >= 3]
         sizes.append(int(rng.choice(fitting)))
         n_remaining -= sizes[-1]
-    centers = rng.uniform(-_HALF, _HALF, size=(len(sizes), 2))
-    return _frame(_around(rng, centers, np.array(sizes)))
-
-
-def _uniform(seed: int, half: float, shape: tuple[int, int]) -> pd.DataFrame:
-    return _frame(np.random.default_rng(seed).uniform(-half, half, size=shape))
-
-
-def _gaussian_clusters(seed: int, edge: float) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    d = int(rng.integers(4, 9))
-    sigma = rng.uniform(0.1, 0.3)
-    centers = rng.uniform(0.0, edge, size=(5, d))
-    return _frame(np.repeat(centers, 20, axis=0) + rng.normal(0.0, sigma, size=(100, d)))
+    return _around(rng, rng.uniform(-_HALF, _HALF, size=(len(sizes), 2)), np.array(sizes))
 
 
 def _around(rng: np.random.Generator, centers: FloatArray, sizes: IntArray) -> FloatArray:
     """Draw ``sizes[i]`` records uniformly within ``_SPREAD`` of ``centers[i]`` in each attribute."""
     base = np.repeat(centers, sizes, axis=0)
     return np.asarray(base + rng.uniform(-_SPREAD, _SPREAD, size=base.shape))
-
-
-def _frame(X: FloatArray) -> pd.DataFrame:
-    return pd.DataFrame(X, columns=[f"x{j}" for j in range(1, X.shape[1] + 1)])
-
-
-#: The generator of each set of the kind "synthetic": seed -> records.
-GENERATORS: dict[str, Callable[[int], pd.DataFrame]] = {
-    generator.__name__: generator for generator in (simu, simc, sim1, sim2, sim3, scattered, clustered)
-}
