@@ -147,6 +147,10 @@ def test_quasi_identifiers(name, values):
         ("main", cycled(["C10AA05", "N02BE01"])),
         ("ISCO", cycled(["2411", "5223"])),
         ("x", [f"{letter}{i:02}.{i % 10}" for letter in "CEI" for i in range(40)]),  # of one patient each
+        *(
+            (name, cycled(range(1, 6)))
+            for name in ("highbp", "poorhlth", "zinc", "hi_chol", "rate_marriage", "affairs")
+        ),
     ],
 )
 def test_what_is_confidential_by_its_name_or_the_form_of_its_codes(name, values):
@@ -255,16 +259,6 @@ def quasi(kind, form="", **further):
     return {"role": QUASI, "kind": kind, "form": form} | further
 
 
-def test_a_guess_is_a_guess_until_somebody_decides():
-    column = by_name(small_messy())["sex"]
-    assert (column.role, column.kind, column.decided) == (QUASI, "nominal", False)
-    new = column.decide(role="confidential")
-    assert (new.role, new.kind, new.decided, column.decided) == ("confidential", "nominal", True, False)
-    for wrong in ({"role": "strata "}, {"kind": "numerical"}):
-        with pytest.raises(ParameterError, match=next(iter(wrong))):
-            column.decide(**wrong)
-
-
 def test_text_becomes_numbers_when_somebody_says_so():
     frame = pd.DataFrame({"pay": ["€1,234.50", "€7", "few", "n/a"] * 10 + ["€8"] * 100})
     pay = by_name(frame)["pay"]
@@ -292,8 +286,11 @@ def test_text_becomes_numbers_when_somebody_says_so():
     assert released.sum() == pytest.approx(10 * 1234.5 + 10 * 7 + 100 * 8)
 
 
-def test_what_a_column_cannot_be_is_not_taken():
+def test_a_column_takes_only_what_it_can_be():
     columns = by_name(small_messy())
+    for wrong in ({"role": "strata "}, {"kind": "numerical"}):
+        with pytest.raises(ParameterError, match=next(iter(wrong))):
+            columns["sex"].decide(**wrong)
     born, level = columns["born"], columns["level"]
     assert born.kinds == (("numeric", "day"), ("numeric", "year"), ("nominal", ""))
     assert born.decide(kind="numeric", form="day d/m").form == "day"
@@ -376,38 +373,11 @@ def test_decisions_as_arguments():
     ("labels", "says"),
     [
         ({"value_labels": {"weight": {1: "one"}}}, "value_labels names 'weight', which the table does not have"),
-        ({"variable_labels": {"weight": "in kg"}}, "variable_labels names 'weight'"),
         ({"value_labels": ["age"]}, "value_labels must map column names to labels"),
         ({"value_labels": {"age": "85 and over"}}, "the value_labels of 'age' must map numbers to texts"),
-        ({"value_labels": {"age": {"85": "85 and over"}}}, "the value_labels of 'age' must map numbers to texts"),
         ({"value_labels": {"age": {85: 1}}}, "the value_labels of 'age' must map numbers to texts"),
     ],
 )
 def test_labels_of_a_file_must_fit_the_table(labels, says):
     with pytest.raises(ParameterError, match=says):
         guess_columns(pd.DataFrame({"age": [20, 85]}), **labels)
-
-
-@for_each(
-    ("counts", "kind"),
-    [
-        ({1: 600, 2: 66, 3: 1478, 4: 1755, 5: 584, 6: 26}, "nominal"),  # 2 is rare between 1 and 3
-        ({1: 300, 2: 280, 3: 200, 4: 90, 5: 40, 6: 12}, "numeric"),
-        ({0: 900, 1: 100, 2: 9, 3: 200, 4: 150, 5: 6, 6: 150, 10: 160}, "nominal"),
-        ({0: 900, 1: 100, 2: 9, 3: 200, 4: 150, 5: 120, 6: 60, 10: 1}, "numeric"),  # one rare integer may be chance
-        ({-1: 5, 0: 900, 1: 200}, "nominal"),
-        ({-1: 150, 0: 900, 1: 200}, "numeric"),  # changes
-    ],
-)
-def test_integers_that_are_rare_between_frequent_ones_are_codes(counts, kind):
-    values = np.random.default_rng(1).permutation(np.repeat(list(counts), list(counts.values())))
-    [column, same] = guess_columns(pd.DataFrame({"water": values, "n_hours": values}))
-    assert column.kind == kind
-    assert same.kind == "numeric" or -1 in counts
-
-
-@for_each("name", ["highbp", "poorhlth", "zinc", "hi_chol", "rate_marriage", "affairs"])
-def test_what_a_body_shows_and_what_somebody_thinks_is_confidential(name):
-    values = np.random.default_rng(2).integers(1, 6, 200)
-    [column] = guess_columns(pd.DataFrame({name: values}))
-    assert column.role == "confidential"

@@ -105,12 +105,11 @@ def test_what_would_be_lost_by_reading_numbers_is_counted():
     assert guess([*cycled(["1,234"], 99), "12.5,"]).offers[1].codes == ("12.5,",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "says"),
     [
         (["1,5", "2.5"], "numbers, but of '2.5' and '1,5' one has a decimal comma: recode one of them"),
         (["€12", "$12"], "numbers, but '€12' and '$12' are not in the same unit: recode those of one"),
-        (["12 %", "0.12"], "numbers, but '12 %' and '0.12' are not in the same unit"),
     ],
 )
 def test_numbers_that_cannot_be_read_are_reasons(values, says):
@@ -238,7 +237,6 @@ def test_dates_that_are_unclear_or_wrong():
     forms = ("day d/m", "day m/d", "year d/m", "year m/d")
     assert found.kinds == (*(("numeric", form) for form in forms), *CATEGORIES)
     assert found.as_dates("day d/m") == [("1/2/1999", "1999-02-01"), ("12/11/2001", "2001-11-12")]
-    assert found.as_dates("year m/d") == [("1/2/1999", "1999-01-02"), ("12/11/2001", "2001-12-11")]
     frame = pd.DataFrame({"x": [*cycled(["1/2/1999", "12/11/2001"]), "unknown"]})
     for form in forms:
         (column,) = guess_columns(frame)
@@ -248,8 +246,6 @@ def test_dates_that_are_unclear_or_wrong():
         assert (told["dates"], told["missing_codes"]) == ({"x": form}, {"x": ("unknown",)})
         schema = Schema.infer(frame, **{name: told[name] for name in ("quasi_identifiers", "dates", "missing_codes")})
         assert str(schema.read(frame)["x"][0].date()) == dict(decided.as_dates(form))["1/2/1999"]
-        (again,) = guess_columns(frame, schema=schema)
-        assert again.form == form
     found = guess(["13/2/1999", "2/13/1999"] * 20)
     assert (found.kind, found.kinds) == ("nominal", CATEGORIES)
     assert "dates, but '13/2/1999' has the day first and '2/13/1999' the month: recode those of one kind" in reasons(
@@ -258,7 +254,6 @@ def test_dates_that_are_unclear_or_wrong():
     found = guess([*cycled(["2001-06-30", "2002-06-30"]), "2001-06-31"])
     assert (found.form, found.possible_codes) == ("day", ("2001-06-31",))
     assert "100 of 101 are dates, 1 is '2001-06-31', which is no date: recode it" in reasons(found)
-    assert guess([*cycled(["2001-06-30", "2002-07-30"]), "unknown"]).possible_codes == ("unknown",)
 
 
 @given(

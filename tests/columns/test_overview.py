@@ -18,6 +18,7 @@ EXTREME = {
     "constant, far from 0": np.full(5, 1e17),
     "adjacent floats": np.array([1.0, np.nextafter(1.0, 2.0)]),
     "all that floats span": np.array([-1e308, 0.0, 1e308, 1.7e308]),
+    "a sum beyond all floats": np.array([1e308, 1e308, 1.3e308]),
     "nanoseconds": np.int64(1_700_000_000_000_000_000) + np.arange(40) * 1_000,
     "the smallest": np.array([0.0, 5e-324, 1e-323]),
     "minus zero": np.array([-0.0, 0.0]),
@@ -35,10 +36,6 @@ def test_every_finite_number_is_counted_and_the_figures_are_finite(values):
     assert found["mean"] == pytest.approx((finite / 1e3).sum() / len(finite) * 1e3)
 
 
-def test_the_mean_of_numbers_whose_sum_is_beyond_all_floats():
-    assert summary(pd.DataFrame({"a": [1e308, 1e308, 1.3e308]}))["mean"].item() == pytest.approx(1.1e308)
-
-
 @example(values=[1.7976931348623157e308], most=2)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30), st.integers(2, 40))
 def test_edges_ascend_and_cover_all_values(values, most):
@@ -51,12 +48,8 @@ def test_edges_ascend_and_cover_all_values(values, most):
 
 def test_values_are_counted_in_their_order():
     assert category_counts(pd.Series([10.0, 9.0, 10.0, None])) == {"9": 1, "10": 2}
-    assert list(category_counts(pd.Series(["b", 2, "a", 10, 2], dtype=object)).items()) == [
-        ("2", 2),
-        ("10", 1),
-        ("a", 1),
-        ("b", 1),
-    ]
+    mixed = category_counts(pd.Series(["b", 2, "a", 10, 2], dtype=object))
+    assert list(mixed.items()) == [("2", 2), ("10", 1), ("a", 1), ("b", 1)]
     ordered = pd.Series(pd.Categorical(["mid", "low", "mid", None], ["low", "mid", "high"], ordered=True))
     assert list(category_counts(ordered).items()) == [("low", 1), ("mid", 2)]
     # A number and its text are written alike.
@@ -120,18 +113,10 @@ def test_spellings_of_the_same(values):
         assert near_duplicates(column_of({**order, "other": 7})) == (values,)
 
 
-@for_each(
-    ("one", "other"),
-    [
-        ("A+", "A-"),
-        ("<=50K", ">50K"),
-        ("1.5", "15"),
-        ("1-2", "12"),
-        ("1.5 km", "15 km"),
-        ("Male", "Female"),
-        ("Iran", "Iraq"),
-    ],
-)
+DIFFERENT = ["A+ A-", "<=50K >50K", "1.5 15", "1-2 12", "1.5km 15km", "Male Female", "Iran Iraq"]
+
+
+@for_each(("one", "other"), map(str.split, DIFFERENT))
 def test_values_that_are_not_the_same(one, other):
     assert near_duplicates(column_of({one: 300, other: 1})) == ()
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from microagg.columns import KINDS, guess_columns
-from microagg.columns.names import PATH, PSU, REPLICATE_WEIGHTS, known_names
+from microagg.columns.names import NUMBERED, PATH, PSU, REPLICATE_WEIGHTS, Words, folded, known_names, parts
 from microagg.columns.schema import ROLES
 from tests.cases import for_each
 from tests.columns.common import cycled
@@ -25,6 +25,11 @@ REPLICATES = {f"x{j}": WEIGHTS * 2 * RNG.integers(0, 2, N) for j in range(1, 9)}
 CLUSTERS = np.repeat(np.arange(101, 131), 20)
 
 QUASI, LEFT_OUT = "quasi_identifiers", "identifiers"
+
+
+def repeated(counts):
+    """Return values in random order, each as often as ``counts`` says."""
+    return RNG.permutation(np.repeat(list(counts), list(counts.values())))
 
 
 @for_each(
@@ -104,6 +109,13 @@ def test_several_columns(columns, roles):
         ("a", cycled([1, 2, 3], N), "Health, 1 = poor, 2 = good, 3 = very good", "ordinal"),
         ("occ_code", cycled(range(10, 110), N), "", "nominal"),
         ("age", cycled(range(18, 90), N), "Age; see 1: Note", "numeric"),
+        ("a", repeated({1: 600, 2: 66, 3: 1478, 4: 1755, 5: 584, 6: 26}), "", "nominal"),  # 2 is rare between 1 and 3
+        ("n_hours", repeated({1: 600, 2: 66, 3: 1478, 4: 1755, 5: 584, 6: 26}), "", "numeric"),
+        ("a", repeated({1: 300, 2: 280, 3: 200, 4: 90, 5: 40, 6: 12}), "", "numeric"),
+        ("a", repeated({0: 900, 1: 100, 2: 9, 3: 200, 4: 150, 5: 6, 6: 150, 10: 160}), "", "nominal"),
+        ("a", repeated({0: 900, 1: 100, 2: 9, 3: 200, 4: 150, 5: 120, 6: 60, 10: 1}), "", "numeric"),  # may be chance
+        ("a", repeated({-1: 5, 0: 900, 1: 200}), "", "nominal"),
+        ("a", repeated({-1: 150, 0: 900, 1: 200}), "", "numeric"),  # changes
     ],
 )
 def test_integers_that_are_codes(name, values, label, kind):
@@ -124,3 +136,17 @@ def test_the_names_of_large_surveys():
         assert row["meaning"], row
         assert row["source"], row
     assert known_names(["R12WTRESP"])["R12WTRESP"].survey == "HRS"
+
+
+def test_words_of_names():
+    assert parts("HHWeight2_kg") == ("hh", "weight", "kg")
+    assert parts("IDNumber") == ("id", "number")
+    assert parts("Straße.nr") == ("strasse", "nr")
+    assert parts(7) == ()
+    assert folded("Región ÄÖ") == "region ao"
+    assert NUMBERED.in_name("paid") is None
+    assert NUMBERED.in_name("person_ids") == "ids"
+    words = Words(frozenset({"party", "vote"}), ("diagnos",))
+    assert words.in_name("party_size") == "party"
+    assert words.in_name("partition") is None
+    assert words.in_name("self-diagnosed") == "diagnosed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import re
 
 import pandas as pd
 import pytest
@@ -54,13 +55,10 @@ def test_nodes_are_in_the_order_of_the_lines(marital):
     assert marital.lineages.tolist() == [[0] * 7, [0, 1, 1, 1, 4, 4, 4], [0, 1, 2, 3, 4, 5, 6]]
 
 
-@pytest.mark.parametrize("value", ["Civil", "", "married", "*", None, 1.5])
+@for_each("value", ["Civil", "", "married", "*", None, 1.5])
 def test_unknown_values_and_inner_nodes_are_refused(marital, value):
-    with pytest.raises(DataError) as error:
+    with pytest.raises(DataError, match=rf"has no value '{re.escape(str(value))}': it has 'civil', .* 'never'; add it"):
         marital.node(value)
-    assert str(error.value) == (
-        f"the taxonomy has no value {str(value)!r}: it has 'civil', 'abroad', 'widowed', 'never'; add it."
-    )
 
 
 # ---- Chains of one name ----------------------------------------------------------------------------------------------
@@ -116,18 +114,12 @@ def test_parents_that_are_no_tree_are_refused(parents):
 # ---- Reading ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "tree",
-    [
-        {"*": {"married": {"civil": None, "abroad": {}}, "single": {"widowed": [], "never": ()}}},
-        {"*": [{"married": ["civil", {"abroad": None}], "single": ({"widowed": None, "never": None},)}]},
-    ],
-)
-def test_nested_trees_may_be_written_in_other_ways(marital, tree):
-    assert Taxonomy.from_nested(tree) == marital
+def test_nested_trees_may_be_written_in_other_ways(marital):
+    children = [{"married": ["civil", {"abroad": None}], "single": ({"widowed": {}, "never": ()},)}]
+    assert Taxonomy.from_nested({"*": children}) == marital
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         TEXT.replace("  ", "\t"),
@@ -168,9 +160,7 @@ def test_text_that_is_no_taxonomy(text, says):
         ({"a": ["b"], "c": ["d"]}, "exactly one root, not 2 roots"),
         (["a"], "exactly one root, not list"),
         ({"*": [None]}, "must be text or numbers, not None"),
-        ({"*": [True]}, "must be text or numbers, not True"),
         ({"*": "abc"}, "below '*' there must be a mapping, a list or nothing, not 'abc'"),
-        ({"*": ["a", "a"]}, "two nodes called 'a'"),
         ({"*": ["a", " "]}, "a node without a name"),
         ({"*": range(20_001)}, "there must be a mapping, a list or nothing"),
         ({"*": list(range(20_000))}, "at most 20,000 nodes, not 20,001"),
@@ -298,13 +288,6 @@ def test_taxonomies_of_words():
     # Words of equal length have nothing in common by their letters, numbers of different length neither.
     for values in (["red", "tan", "rot"], ["7", "10", "71"], ["19-24", "25-30", "13-18"]):
         assert [title for title, _ in suggest_taxonomies(pd.Series(values * 30))] == ["All side by side"]
-
-
-def test_taxonomies_of_categories_that_do_not_occur():
-    series = pd.Series(pd.Categorical(["a", "b", None] * 9, ["a", "b", "c"]), name="x")
-    assert [tree.values for _, tree in suggest_taxonomies(series)] == [("a", "b")]
-    with pytest.raises(DataError, match="column 'x' holds no value"):
-        suggest_taxonomies(series[series.isna()])
 
 
 def test_levels_that_divide_nothing_are_left_out():

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from microagg import datasets
-from microagg.columns.taxonomy import Taxonomy
-from pages.shared import columns
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     SURVEY,
@@ -17,14 +15,12 @@ from tests.pages.helpers import (
     decode,
     errors,
     figures,
-    labels,
     look_at,
     open_page,
     plain,
     press,
     settle,
     table_of_columns,
-    upload,
     visit,
     words,
 )
@@ -122,25 +118,6 @@ def test_taxonomy_is_edited_live_and_its_errors_are_said_in_place():
     assert text(app).endswith("  Eastmere\n    Eastmere\n  Northvale\n    Northvale\n  Westhill\n    Westhill\n")
     enter(app, TREE.replace("all\n    Southport\n    Midland", "Midland\n    Southport\n  all"))
     assert "two nodes called 'Midland'" in plain(press(app, "Add it"))
-
-
-def test_taxonomy_is_entered_and_made_flat():
-    app = open_survey("region")
-    assert "All side by side" not in labels(app)
-    towns = {"*": {"coast": ["Southport", "Eastmere"], "inland": ["Northvale", "Westhill", "Midland"]}}
-    enter(app, Taxonomy.from_nested(towns).to_text())
-    press(app, "All side by side")
-    assert "coast" not in text(app)
-
-
-def test_a_suggested_taxonomy_is_one_click_away(monkeypatch):
-    towns = Taxonomy.from_text(TREE.replace("all\n    Southport\n", "S\n    Southport\n  other\n"))
-    monkeypatch.setattr(columns, "suggest_taxonomies", lambda series: (("By letter", towns),))
-    # Another file than that of the other tests: what is suggested is kept for each file.
-    app = look_at(upload("some.csv", b"".join(SURVEY.read_bytes().splitlines(keepends=True)[:200])), "region")
-    press(app, "By letter")
-    assert text(app) == towns.to_text()
-    assert "By letter" not in labels(app)
 
 
 def test_a_link_carries_a_taxonomy_to_a_column_that_is_what_it_was():

@@ -6,18 +6,7 @@ import re
 
 import pytest
 
-from tests.pages.helpers import (
-    accept,
-    choose,
-    errors,
-    look_at,
-    plain,
-    press,
-    settle,
-    table_of_columns,
-    upload,
-    visit,
-)
+from tests.pages.helpers import choose, errors, plain, press, settle, table_of_columns, upload, visit
 from tests.tables.workbooks import book, sheet, text
 
 RECORDS = "plz,age,income\n" + "".join(f"0{1000 + i},{20 + i % 9},{i * i % 97}\n" for i in range(30))
@@ -149,18 +138,6 @@ def test_a_line_that_does_not_fit_is_mended_by_a_click_and_shown_with_its_number
     assert "1 line (5)" in app.success[0].value.replace("\\", "")
     assert re.search(r"5 │ 01003,23,9,x\n\s+↳ 01003 \| 23 \| 9,x", codes(app))
     assert "uneven='mend'" in codes(visit(app, "release"))
-
-
-def test_a_column_that_would_be_lost_stands_in_red_and_is_not_agreed_to():
-    lines = "".join(f"{20 + i % 50};1,{i * i % 997:03d}\n" for i in range(200))
-    app = opened(f"age;rent\n{lines}")
-    assert "it would be left out, though it can be read as numbers" in errors(app)[0]
-    accept(app)
-    assert "1 of 2 columns has a suggested role" in plain(app)
-    look_at(app, "rent").button(key="accept_one").click()
-    settle(app)
-    assert "Every column is decided" in plain(app)
-    assert not app.error
 
 
 # --- workbooks --------------------------------------------------------------------------------------------------------
