@@ -167,18 +167,13 @@ def _button(of: str, i: int, offer: Offer, kind: Literal["primary", "secondary"]
 
 def _offer_ways(of: str, offers: Sequence[Offer]) -> None:
     """Draw the ways to read a file that is not read, the likeliest first, each with a preview."""
-    for i, offer in enumerate(offers[:_MOST_WAYS]):
-        _way(of, i, offer)
-    if rest := offers[_MOST_WAYS:]:
-        with st.expander(f"{count(len(rest), 'more way')} to read it"):
-            for i, offer in enumerate(rest, start=_MOST_WAYS):
-                _way(of, i, offer)
-
-
-def _way(of: str, i: int, offer: Offer) -> None:
-    with st.container(border=True):
-        _button(of, i, offer, "secondary" if i else "primary")
-        _preview(offer)
+    n_more = len(offers) - _MOST_WAYS
+    place = st.container()
+    more = st.expander(f"{count(n_more, 'more way')} to read it") if n_more > 0 else place
+    for i, offer in enumerate(offers):
+        with (place if i < _MOST_WAYS else more).container(border=True):
+            _button(of, i, offer, "secondary" if i else "primary")
+            _preview(offer)
 
 
 def _preview(offer: Offer) -> None:
@@ -202,11 +197,13 @@ def _preview(offer: Offer) -> None:
 
 
 def _show_lines(lines: Sequence[Line]) -> None:
-    if lines:
-        texts = []
-        for before, line in zip((None, *lines), lines, strict=False):
-            texts += ["      …"] if before and line.number > before.number + 1 else []
-            texts.append(f"{'▶' if line.marked else ' '} {line.number:>5,} │ {line.text}")
+    """Draw lines of a file with their numbers, a mark at those that do not fit, and what they become."""
+    texts = []
+    for before, line in zip((None, *lines), lines, strict=False):
+        texts += ["      …"] if before and line.number > before.number + 1 else []
+        texts.append(f"{'▶' if line.marked else ' '} {line.number:>5,} │ {line.text}")
+        texts += [f"        ↳ {line.becomes}"] if line.becomes else []
+    if texts:
         st.code("\n".join(texts), language=None)
 
 
@@ -217,11 +214,7 @@ def _say_done(done: Sequence[Notice]) -> None:
     st.success("\n".join(f"- {sentence(notice.text)}" for notice in done))
     if lines := [line for notice in done for line in notice.lines]:
         with st.expander(f"Show {'the line' if len(lines) == 1 else f'these {len(lines):,} lines'}"):
-            texts = [
-                f"{line.number:>5,} │ {line.text}" + (f"\n      ↳ {line.becomes}" if line.becomes else "")
-                for line in lines
-            ]
-            st.code("\n".join(texts), language=None)
+            _show_lines(lines)
 
 
 def _say_reading(reading: Mapping[str, Any]) -> None:
@@ -299,18 +292,11 @@ def _ways(of: str, ways: _Ways, reading: Mapping[str, Any]) -> None:
                         _tie(st.number_input, of, label, argument, value, lambda n: n or None, min_value=0, step=1)
                     else:
                         _choose(of, label, argument, options, reading)
-        value = list(reading.get("missing", MISSING))
-        _tie(
-            st.multiselect,
-            of,
-            "Cells of text that count as missing, beside empty ones",
-            "missing",
-            value,
-            lambda entered: None if set(entered) == set(MISSING) else list(entered),
-            options=list(dict.fromkeys([*MISSING, *value])),
-            accept_new_options=True,
-            help=f"In columns of numbers, {', '.join(MISSING)} are missing in any case.",
-        )
+        words = list(reading.get("missing", MISSING))
+        how: dict[str, Any] = {"options": list(dict.fromkeys([*MISSING, *words])), "accept_new_options": True}
+        how["help"] = f"In columns of numbers, {', '.join(MISSING)} are missing in any case."
+        label = "Cells of text that count as missing, beside empty ones"
+        _tie(st.multiselect, of, label, "missing", words, lambda new: None if {*new} == {*MISSING} else [*new], **how)
 
 
 def _choose(of: str, label: str, argument: str, options: Mapping[str, Any], reading: Mapping[str, Any]) -> None:

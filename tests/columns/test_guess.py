@@ -265,7 +265,6 @@ def test_text_becomes_numbers_when_somebody_says_so():
     assert (pay.kind, pay.kinds[0], pay.as_numbers) == ("nominal", ("numeric", "1,234.5"), None)
     assert (pay.codes, pay.missing_codes, pay.n_missing) == (True, ("n/a",), 10)
     number = pay.decide(kind="numeric")
-    assert number.is_number
     assert number.as_numbers.notation == number.form == "1,234.5"
     # What is no number counts as missing, and can be nothing else.
     assert (number.codes, number.missing_codes, number.n_missing) == (True, ("few", "n/a"), 20)

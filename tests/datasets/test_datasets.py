@@ -243,9 +243,8 @@ def test_taxonomies_of_adult_are_its_values_and_no_others(benchmark, name):
 @for_each("name", datasets.NAMES)
 def test_every_column_has_a_role(benchmark, name):
     data = benchmark(name) if name in BENCHMARKS else datasets.load(name)
-    assert sorted(name for role in ROLES if role != "classes" for name in data.schema.columns(role)) == sorted(
-        data.frame
-    )
+    names = [name for role in ROLES if role != "classes" for name in data.schema.columns(role)]
+    assert sorted(names) == sorted(data.frame)
     assert data.schema.quasi_identifiers == data.quasi_identifiers
     if name not in BENCHMARKS:
         assert data.schema.confidential == (("target",) if datasets.CATALOG[name].kind == "bundled" else ())
