@@ -33,31 +33,11 @@ if TYPE_CHECKING:
 #: The scales of attributes: mean 0 and variance 1, the interval from 0 to 1, or none.
 SCALES = ("zscore", "minmax", "none")
 
-_EFFECTS = {
-    "zscore": (
-        "Every attribute gets mean 0 and variance 1, so all weigh the same in distances and in IL, as in the published "
-        "benchmarks; an attribute with a few extreme values has its other values drawn close together."
-    ),
-    "minmax": (
-        "Every attribute is stretched to the interval from 0 to 1, so IL counts most the attributes that spread evenly "
-        "over their range, and hardly those whose range is set by a few extreme values."
-    ),
-    "none": (
-        "Attributes keep their units: the one with the largest spread dominates distances and IL, so IL is often far "
-        "lower than on scaled data and cannot be compared with it."
-    ),
-}
-
 #: The error for a table without records.
 NO_RECORDS = "there are no records to scale."
 
 # The square of a smaller range underflows, so distances would silently be 0.
 _SMALLEST_RANGE = 1e-140
-
-
-def scale_effect(method: str) -> str:
-    """Sentence on the effect of a scale (one of :data:`SCALES`) on distances and information loss."""
-    return _EFFECTS[check_choice("scale", method, SCALES)]
 
 
 def centered(X: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -89,7 +69,7 @@ class Scaling:
 
     @classmethod
     def fit(cls, X: FloatArray, method: str, names: Sequence[Any] | None = None) -> Self:
-        """Fit the scale ``method`` to finite numbers ``X``, shape (n, d), whose columns are called ``names``."""
+        """Fit one of the :data:`SCALES` to finite numbers ``X``, shape (n, d), whose columns are called ``names``."""
         check_choice("scale", method, SCALES)
         if len(X) == 0:
             raise DataError(NO_RECORDS)
@@ -108,12 +88,7 @@ class Scaling:
         variance: FloatArray,
         names: Sequence[Any] | None = None,
     ) -> Self:
-        """Fit the scale ``method`` from moments, each of shape (d,).
-
-        They are the minimum ``low``, the mean and the maximum above it, and the population's variance.
-
-        ParameterError if the scale is unknown; DataError if a range is too small to be squared.
-        """
+        """Fit the scale from minima, means and maxima above them, and variances of the population, each of shape (d,)."""
         check_choice("scale", method, SCALES)
         constant = extent == 0.0
         if (is_tiny := ~constant & (extent < _SMALLEST_RANGE)).any():

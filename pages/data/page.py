@@ -8,7 +8,6 @@ import streamlit as st
 
 from microagg import DataError, MicroaggError, datasets
 from microagg.columns import MOST_CLASSES
-from microagg.columns.scaling import SCALES, scale_effect
 from pages.data import panel, sources
 from pages.data import table as rows
 from pages.shared import columns, recodings, shell, state, tables
@@ -17,7 +16,13 @@ from pages.shared.text import count, escape_markdown, named, sentence, shortened
 from pages.shared.workspace import Workspace, chosen_workspace
 
 _MOST_RECORDS, _MOST_COLUMNS, _MOST_CELLS, _LONGEST = 5_000, 100, 100_000, 200  # of the first records: all, characters
-_SCALE_NAMES = {"zscore": "z-score", "minmax": "min-max", "none": "none"}
+_SCALES = {"zscore": "z-score", "minmax": "min-max", "none": "none"}
+_EFFECTS = {
+    "zscore": "Mean 0 and variance 1: all attributes weigh the same in distances and IL, as in the published benchmarks.",
+    "minmax": "From 0 to 1: attributes that spread evenly over their range count most in IL, those with extreme values little.",
+    "none": "Attributes keep their units: the one with the largest spread dominates distances and IL. Such an IL cannot be "
+    "compared with that of scaled data.",
+}
 _WEIGHTS = {"mean": "The group's mean (recommended)", "keep": "As they are", "drop": "Left out"}
 
 _MEANINGS = {
@@ -261,17 +266,15 @@ def _scaling(table: Table) -> None:
     categorical = columns.categorical(table)
     if chosen == categorical:
         return
-    state.either("Scaling of numbers", "scale", {scale: _SCALE_NAMES[scale] for scale in SCALES})
+    state.either("Scaling of numbers", "scale", _SCALES)
     how = state.current().scale
     if categorical:
         st.caption(
             "With categories among the quasi-identifiers, groups are formed by the share of its range that each number "
             "covers. The scaling enters the information loss (IL) of numbers that are released as means."
         )
-    elif how == "none":
-        st.warning(escape_markdown(scale_effect(how)))
     else:
-        st.caption(escape_markdown(scale_effect(how)))
+        (st.warning if how == "none" else st.caption)(_EFFECTS[how])
 
 
 # --- a look at the file -----------------------------------------------------------------------------------------------

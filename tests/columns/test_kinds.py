@@ -54,10 +54,10 @@ def test_text_that_is_numbers_but_for_few_values():
     assert "95 of 100 are numbers, 5 are 'n/a', '?', '-' and 2 more: treat them as missing?" in found.reasons
     # Words that say that there is no value may be many: they are no evidence against numbers.
     assert guess([*cycled(["18", "19"]), *["unknown"] * 90]).possible_codes == ("unknown",)
-    # Six different exceptions are too many, and so is one in twenty that says something.
+    # Six different exceptions are too many, and so is more than one in twenty that says something.
     assert guess([*map(str, range(1000)), *"abcdef"]).kind == "nominal"
-    assert guess([*cycled(["18", "19"], 95), *["young"] * 5]).kind == "numeric"
-    assert guess([*cycled(["18", "19"], 94), *["young"] * 6]).kind == "nominal"
+    for n, kind in ((95, "numeric"), (94, "nominal")):
+        assert guess([*cycled(["18", "19"], n), *["young"] * (100 - n)]).kind == kind
     found = guess([*cycled(["88", "89"], 99), "90+"])
     assert "1 is '90+', which is no number: recode it, or treat it as missing?" in reasons(found)
 
@@ -95,12 +95,10 @@ def test_what_would_be_lost_by_reading_numbers_is_counted():
     assert reading.counts == (4, 3, 2, 1)
     assert reading.lost == "'few' (4), '-' (3), 'unknown' (2) and 'n/a' (1)"
     assert "90 of 100, such as '1,234.5' for 1234.5; not numbers: 'few' (4)" in reasons(found)
-    # It is guessed, as one in twenty at most says something else; as categories, only what can be nothing else counts
-    # as missing.
+    # As categories, only what can be nothing else counts as missing.
     assert (found.kind, found.codes, found.n_missing) == ("numeric", True, 10)
     as_category = found.decide(kind="nominal")
     assert (as_category.possible_codes, as_category.n_codes) == (("-", "n/a"), 4)
-    assert guess([*cycled(["1,234.5", "7"], 90), *["few"] * 5]).kind == "nominal"
     # Of exceptions that differ by the notation each reading has its own.
     assert guess([*cycled(["1,234"], 99), "12.5,"]).offers[1].codes == ("12.5,",)
 
@@ -135,11 +133,7 @@ def test_names_say_that_numbers_are_none():
 def test_namibia_is_asked_about():
     found = guess(cycled(["AF", "NA", "DE", "?"]))
     assert (found.possible_codes, found.n_codes, found.doubtful) == (("NA", "?"), 50, True)
-    assert "50 of 100 are 'NA' and '?', which may be a value too, such as a country or initials: treat" in reasons(
-        found
-    )
-    found = guess(cycled(["AF", "?"]))
-    assert (found.n_codes, found.doubtful) == (50, False)
+    assert "50 of 100 are 'NA' and '?', which may be a value too" in reasons(found)
     # Beside numbers it is no value.
     assert guess([*cycled(["18", "19"]), "NA"]).doubtful is False
 
@@ -248,9 +242,7 @@ def test_dates_that_are_unclear_or_wrong():
         assert str(schema.read(frame)["x"][0].date()) == dict(decided.as_dates(form))["1/2/1999"]
     found = guess(["13/2/1999", "2/13/1999"] * 20)
     assert (found.kind, found.kinds) == ("nominal", CATEGORIES)
-    assert "dates, but '13/2/1999' has the day first and '2/13/1999' the month: recode those of one kind" in reasons(
-        found
-    )
+    assert "dates, but '13/2/1999' has the day first and '2/13/1999' the month" in reasons(found)
     found = guess([*cycled(["2001-06-30", "2002-06-30"]), "2001-06-31"])
     assert (found.form, found.possible_codes) == ("day", ("2001-06-31",))
     assert "100 of 101 are dates, 1 is '2001-06-31', which is no date: recode it" in reasons(found)

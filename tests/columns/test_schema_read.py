@@ -52,7 +52,6 @@ def test_schemas_hold_dates_numbers_and_codes_in_one_form(schema):
     assert hash(pickle.loads(pickle.dumps(schema))) == hash(schema)
     assert Schema(("a",), dates="a") == Schema(("a",), dates={"a": "day"}) != Schema(("a",), dates={"a": "year"})
     assert Schema(("a",), missing_codes={"a": [-1.0, "-1"]}) == Schema(("a",), missing_codes={"a": "-1"})
-    assert Schema(("a",), numbers=["a", "a"]) == Schema(("a",), numbers="a") != Schema(("a",))
 
 
 def test_quasi_identifiers_of_a_type_of_dates_are_dates(frame):
