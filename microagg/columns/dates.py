@@ -87,16 +87,14 @@ def read(series: pd.Series[Any], form: str = "day") -> pd.Series[Any]:
     declared = first = day_first(form)
     if first is None:
         first = _day_first(order(value for value in distinct if isinstance(value, str)), series.name)
-    # One more for missing values, which factorize numbers -1.
-    distinct_dates = np.full(len(distinct) + 1, "NaT", dtype="datetime64[s]")
-    for i, value in enumerate(distinct):
-        day = _date(value, first)
-        if day is None:
-            row = int(np.flatnonzero(positions == i)[0])
-            order_note = "" if declared is None else f" with the {'day' if declared else 'month'} first"
-            raise DataError(_date_error(value, row, series.name, order_note))
-        distinct_dates[i] = np.datetime64(day, "D")
-    return pd.Series(distinct_dates[positions], index=series.index, name=series.name)
+    distinct_days = [_date(value, first) for value in distinct]
+    if None in distinct_days:
+        i = distinct_days.index(None)
+        order_note = "" if declared is None else f" with the {'day' if declared else 'month'} first"
+        raise DataError(_date_error(distinct[i], int(np.argmax(positions == i)), series.name, order_note))
+    # One more for missing values, whose position is -1.
+    moments = np.array([*distinct_days, None], dtype="datetime64[s]")[positions]
+    return pd.Series(moments, index=series.index, name=series.name)
 
 
 def is_dated(text: str) -> bool:
@@ -178,7 +176,7 @@ def ends(series: pd.Series[Any]) -> tuple[FloatArray, FloatArray]:
             # The last day of a year is the one before the next begins; of a day it is the day itself.
             last = np.datetime64(high, "D") if "-" in high[1:] else np.datetime64(str(int(high) + 1), "D") - 1
         except ValueError:
-            row = int(np.flatnonzero(positions == i)[0])
+            row = int(np.argmax(positions == i))
             raise DataError(
                 f"column {series.name!r} holds dates in the originals, and neither dates nor years in the release "
                 f"(record {row} holds {value!r}): leave it out."

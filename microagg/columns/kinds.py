@@ -324,7 +324,7 @@ def _number_text(column: ColumnValues) -> Reading | None:
         return _offered_numbers(column, numbers) if text.all() else None
     reading = _numbers(column, numbers[numerals.POINT])
     codes, marks = (*column.values(odd), *reading.missing_codes), column.values(odd & _suppressed(column, fits))
-    sentence = _exceptions_note("numbers", "which is no number", column, odd, suppressed=bool(marks))
+    sentence = _exceptions_note("number", column, odd, suppressed=bool(marks))
     kinds = tuple(dict.fromkeys((*reading.kinds, *(CATEGORIES if marks else ()))))
     reasons = (sentence, *reading.reasons)
     return replace(reading, kinds=kinds, missing_codes=codes, reasons=reasons, suppressed=marks)
@@ -371,21 +371,20 @@ def _exceptions(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.boo
     return odd if is_fitting and (odd & ~marked).sum() <= _MAX_EXCEPTIONS else None
 
 
-def _exceptions_note(
-    noun: str, why: str, column: ColumnValues, odd: NDArray[np.bool_], *, suppressed: bool = False
-) -> str:
-    """Sentence on text that is numbers, or dates, except for the values ``rest``."""
+def _exceptions_note(noun: str, column: ColumnValues, odd: NDArray[np.bool_], *, suppressed: bool = False) -> str:
+    """Sentence on text that is numbers, or dates, except for the ``odd`` values."""
     n = column.n_present
     if not odd.any():
-        return f"text, but all {n:,} are {noun}"
+        return f"text, but all {n:,} are {noun}s"
     count = column.n_where(odd)
     names = listing([repr(value) for value in column.values(odd)], 3)
-    them = "it" if count == 1 else "them"
-    # Something like "90+" says more than that a value is missing.
-    doubt = any(any(sign.isdigit() for sign in text) for text in column.texts[odd])
-    advice = f", {why}: recode {them}, or treat {them} as missing?" if doubt else f": treat {them} as missing?"
-    advice = f". {_QUESTION}" if suppressed else advice
-    return f"{n - count:,} of {n:,} are {noun}, {count:,} {'is' if count == 1 else 'are'} {names}{advice}"
+    verb, pronoun = ("is", "it") if count == 1 else ("are", "them")
+    advice = f": treat {pronoun} as missing?"
+    if suppressed:
+        advice = f". {_QUESTION}"
+    elif any(sign.isdigit() for text in column.texts[odd] for sign in text):  # "90+" says more than "missing"
+        advice = f", which is no {noun}: recode {pronoun}, or treat {pronoun} as missing?"
+    return f"{n - count:,} of {n:,} are {noun}s, {count:,} {verb} {names}{advice}"
 
 
 # --- dates ------------------------------------------------------------------------------------------------------------
@@ -453,7 +452,7 @@ def _clear_dates(column: ColumnValues, fits: NDArray[np.bool_], *, day_first: bo
     coded = np.zeros(len(odd), dtype=np.bool_)
     coded[present.index] = is_code
     reading = _dated(moments[~is_code], (*_CLEAR_DATES, NOMINAL))
-    sentences = [_exceptions_note("dates", "which is no date", column, odd)] if odd.any() else []
+    sentences = [_exceptions_note("date", column, odd)] if odd.any() else []
     sentences += _codes(column, coded)
     return replace(reading, missing_codes=column.values(odd | coded), reasons=(*reading.reasons, *sentences))
 

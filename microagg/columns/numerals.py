@@ -139,7 +139,7 @@ def notation_of(series: pd.Series[Any]) -> str | None:
     is_other = np.isnan(numbers[POINT]) & np.isnan(numbers[COMMA])
     if is_other.any():
         value = texts[int(is_other.argmax())]
-        raise DataError(_number_error(series.name, value, int(np.flatnonzero(positions == distinct.index(value))[0])))
+        raise DataError(_number_error(series.name, value, int(np.argmax(positions == distinct.index(value)))))
     evidence = shown_by(texts, numbers)
     if not evidence.notations:
         raise DataError(
@@ -166,18 +166,18 @@ def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
         return series
     notation = notation or notation_of(series) or POINT
     positions, distinct = factorized(series)
-    numbers = np.full(len(distinct) + 1, np.nan)  # one more for missing values, which factorize numbers -1
-    for i, value in enumerate(distinct):
-        number = parse(value, notation) if isinstance(value, str) else _convert(value)
-        if number is None:
-            raise DataError(_number_error(series.name, value, int(np.flatnonzero(positions == i)[0]), notation))
-        numbers[i] = number
+    numbers = [parse(value, notation) if isinstance(value, str) else _convert(value) for value in distinct]
+    if None in numbers:
+        i = numbers.index(None)
+        raise DataError(_number_error(series.name, distinct[i], int(np.argmax(positions == i)), notation))
     if mixed := mixed_units(value for value in distinct if isinstance(value, str)):
         raise DataError(
             f"column {series.name!r} has {mixed[0]!r} and {mixed[1]!r}, which are not in the same unit: recode "
             "those of one of them."
         )
-    return pd.Series(numbers[positions], index=series.index, name=series.name)
+    # One more for missing values, whose position is -1.
+    values = np.array([*numbers, np.nan], dtype=np.float64)[positions]
+    return pd.Series(values, index=series.index, name=series.name)
 
 
 class _Parts(NamedTuple):

@@ -304,18 +304,8 @@ def fill(
     taxonomy in common with others; those of a kind (:func:`microagg.tables.value_labels.kinds_of_missing`) have it as
     category instead, unless the taxonomy has :data:`GAP` and no kind. "impute" fills in, from the records that are not
     left out, the median of numbers and dates (the lower of two if all are whole), the lower median of ordered
-    categories, or the most frequent category (the first in the taxonomy among equals).
-
-    Parameters
-    ----------
-    frame : DataFrame of shape (n, any)
-        As :meth:`microagg.Schema.read` returns it.
-    attributes : sequence of Attribute
-        The quasi-identifiers.
-    encoded : array of shape (n, d)
-        Their values from :func:`encode`, NaN where missing.
-    missing : one of GAPS, or mapping of column name to them
-        The treatment.
+    categories, or the most frequent category (the first in the taxonomy among equals). ``encoded``, shape (n, d), are
+    the ``attributes`` of ``frame``, as :func:`encode` returns them.
     """
     how = treatments(missing, attributes)
     values, absent = encoded, np.isnan(encoded)

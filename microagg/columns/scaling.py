@@ -88,7 +88,7 @@ class Scaling:
         variance: FloatArray,
         names: Sequence[Any] | None = None,
     ) -> Self:
-        """Fit the scale from minima, means and maxima above them, and variances of the population, each of shape (d,)."""
+        """Fit the scale from minima, means and maxima above them, and population variances, each of shape (d,)."""
         check_choice("scale", method, SCALES)
         constant = extent == 0.0
         if (is_tiny := ~constant & (extent < _SMALLEST_RANGE)).any():
