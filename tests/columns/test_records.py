@@ -45,9 +45,9 @@ def test_domains_and_trees():
     assert parents[3].tolist() == [-1, 0, 0, -1, -1, -1, -1]
     assert heights[2].tolist() == [1, 0.5, 0, 0, 0.5, 0, 0]
     assert heights[3].tolist() == [1, 0, 0, 0, 0, 0, 0]
-    for j in (0, 1, 4, 5):
-        assert (parents[j] == -1).all()
-        assert (heights[j] == 0).all()
+    others = [0, 1, 4, 5]
+    assert (parents[others] == -1).all()
+    assert (heights[others] == 0).all()
 
 
 def test_a_part_of_a_file_keeps_the_domains_of_the_file():

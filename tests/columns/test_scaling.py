@@ -55,6 +55,10 @@ def test_constant_columns_become_0_and_are_named(method):
         scaled = scale(X, method)
     assert (scaled[:, [0, 2]] == 0.0).all()
     assert np.ptp(scaled[:, 1]) > 0
+    # Whatever else is put on the scale.
+    assert (Scaling.fit(X, method).transform(X + 2)[:, [0, 2]] == 0.0).all()
+    nearly_constant = np.array([[1.0], [np.nextafter(1.0, 2.0)]])
+    assert np.ptp(scale(nearly_constant, method)) >= 1
     with pytest.warns(ConstantColumnWarning, match="column 'p' and column 'r' hold") as caught:
         scale(X, method, names=["p", "q", "r"])
     assert caught[0].filename == __file__
@@ -63,21 +67,13 @@ def test_constant_columns_become_0_and_are_named(method):
     assert caught[0].filename == __file__
 
 
-def test_nearly_constant_is_not_constant():
-    X = np.array([[1.0], [np.nextafter(1.0, 2.0)]])
-    np.testing.assert_array_equal(standardize(X), [[-1.0], [1.0]])
-
-
 def test_scaling_applies_to_other_values(X):
     for method in SCALES:
         scaling = Scaling.fit(X, method)
         np.testing.assert_array_equal(scaling.transform(X[:5]), scale(X, method)[:5])
-    centers = np.stack([X[:25].mean(axis=0), X[25:].mean(axis=0)])
     scaling = Scaling.fit(X, "zscore")
-    Z = scaling.transform(X)
-    np.testing.assert_allclose(
-        scaling.transform(centers), np.stack([Z[:25].mean(axis=0), Z[25:].mean(axis=0)]), atol=1e-12
-    )
+    means = X.mean(axis=0, keepdims=True)
+    np.testing.assert_allclose(scaling.transform(means + scaling.spread), 1, rtol=1e-12)
 
 
 @for_each(
@@ -99,15 +95,7 @@ def test_bad_data_are_named(X, says):
 
 
 def test_bad_parameters_are_named(X):
-    with pytest.raises(ParameterError, match="scale must be one of 'zscore', 'minmax', 'none', not 'robust'"):
-        scale(X, "robust")
-    with pytest.raises(ParameterError, match=r"scale must be one of .*, not \['zscore'\]"):
+    with pytest.raises(ParameterError, match=r"scale must be one of 'zscore', 'minmax', 'none', not \['zscore'\]"):
         scale(X, ["zscore"])
     with pytest.raises(ParameterError, match="one name for each of the 3 columns, not 2"):
         scale(X, "zscore", names=["a", "b"])
-
-
-@pytest.mark.parametrize("method", ["zscore", "minmax"])
-def test_a_constant_column_becomes_0_whatever_else_is_put_on_the_scale(method):
-    scaling = Scaling.fit(np.array([[1.0, 5.0], [2.0, 5.0]]), method)
-    assert scaling.transform(np.array([[1.0, 7.0]]))[0, 1] == 0.0

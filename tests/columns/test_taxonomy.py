@@ -33,11 +33,6 @@ def marital():
     return Taxonomy.from_text(TEXT)
 
 
-def chain(*names):
-    """Return the text of a taxonomy in which each node stands below the one before."""
-    return "\n".join(f"{' ' * depth}{name}" for depth, name in enumerate(names))
-
-
 # ---- What a tree says ------------------------------------------------------------------------------------------------
 
 
@@ -93,7 +88,7 @@ def test_a_chain_of_its_own_name_fills_levels():
         "*\n  a\n    x\n  b\n    x\n",
         "*\n  a\n    *\n  b\n    c\n",
         # A name comes back below another.
-        chain("*", "a", "b", "a"),
+        "*\n a\n  b\n   a",
     ],
 )
 def test_two_nodes_of_one_name_are_refused(text):
