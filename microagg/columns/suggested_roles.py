@@ -169,9 +169,8 @@ def _weight(evidence: Evidence) -> Suggestion | None:
         return None
     numbers = evidence.numbers
     if is_clear and evidence.reading.offers and (not len(numbers) or evidence.reading.offers[0].n_codes):
-        return Suggestion(
-            "identifiers", f"{claim}, but it holds text, of which not all is clearly a number: left out", unsure=True
-        )
+        reason = f"{claim}, but it holds text, of which not all is clearly a number: left out"
+        return Suggestion("identifiers", reason, unsure=True)
     if not len(numbers) or numbers.min() < 0 or numbers.max() <= 0:
         return None
     if (row is not None and row.role == REPLICATE_WEIGHTS) or (is_clear and evidence.word("replicate")):
@@ -182,16 +181,13 @@ def _weight(evidence: Evidence) -> Suggestion | None:
         return Suggestion("weights", f"{claim}{_total(evidence)}: the weight of a record in a sample")
     span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {interval(numbers)}"
     if evidence.word("of bodies") or _OF_BODIES_LABEL.search(evidence.label):
-        return Suggestion(
-            "quasi_identifiers", f"{claim}, and it seems to be a body's ({span}): an outsider may know it"
-        )
+        reason = f"{claim}, and it seems to be a body's ({span}): an outsider may know it"
+        return Suggestion("quasi_identifiers", reason)
     if _are_body_weights(evidence):
-        return Suggestion(
-            "quasi_identifiers", f"{claim}; {span}: perhaps a body weight, not that of a record", unsure=True
-        )
-    return Suggestion(
-        "weights", f"{claim}; {span}{_total(evidence)}: perhaps the weight of a record, not of a body", unsure=True
-    )
+        reason = f"{claim}; {span}: perhaps a body weight, not that of a record"
+        return Suggestion("quasi_identifiers", reason, unsure=True)
+    reason = f"{claim}; {span}{_total(evidence)}: perhaps the weight of a record, not of a body"
+    return Suggestion("weights", reason, unsure=True)
 
 
 def _claim_of_weight(evidence: Evidence) -> tuple[str, bool]:
@@ -199,14 +195,12 @@ def _claim_of_weight(evidence: Evidence) -> tuple[str, bool]:
     name, label = evidence.values.name, evidence.label
     if evidence.survey_name is not None:
         return evidence.survey_name.sentence, True
-    is_labelled = bool(_WEIGHT_LABEL.search(label))
-    if is_labelled and not _OF_BODIES_LABEL.search(label):
-        is_of_samples = _OF_SAMPLES_LABEL.search(label) or (
-            _PERHAPS_OF_SAMPLES_LABEL.search(label) and not _are_body_weights(evidence)
-        )
-        if is_of_samples:
+    is_labelled, has_label_of_body = bool(_WEIGHT_LABEL.search(label)), bool(_OF_BODIES_LABEL.search(label))
+    if is_labelled and not has_label_of_body:
+        may_be_of_sample = _PERHAPS_OF_SAMPLES_LABEL.search(label) and not _are_body_weights(evidence)
+        if may_be_of_sample or _OF_SAMPLES_LABEL.search(label):
             return evidence.label_says, True
-    is_of_body = evidence.word("of bodies") is not None or bool(_OF_BODIES_LABEL.search(label))
+    is_of_body = has_label_of_body or evidence.word("of bodies") is not None
     if word := evidence.word("sample weight"):
         return f"the name says {word!r}", not is_of_body
     joined = [match for part in (str(name), *parts(name)) if (match := _SAMPLE_WEIGHTS_JOINED.fullmatch(part))]
@@ -253,9 +247,8 @@ def _design(evidence: Evidence) -> Suggestion | None:
     if claim := evidence.claim(words("unit"), _UNIT_LABEL):
         return _unit(evidence, claim)
     if claim := evidence.claim(words("correction")):
-        return Suggestion(
-            "identifiers", f"{claim}: the size of a stratum tells which one, so leave it out", unsure=True
-        )
+        reason = f"{claim}: the size of a stratum tells which one, so leave it out"
+        return Suggestion("identifiers", reason, unsure=True)
     return None
 
 
@@ -363,10 +356,8 @@ def _medical_code(evidence: Evidence) -> Suggestion | None:
     long_codes = [text for text in values.texts[fits] if len(text) > len("A00-")]
     if not long_codes or values.n_where(fits) < _ID_SHARE * values.n_present:
         return None
-    example = long_codes[0]
-    return Suggestion(
-        "confidential", f"codes such as {example!r}, as of diagnoses, branches or medicines (ICD, NACE, ATC)"
-    )
+    reason = f"codes such as {long_codes[0]!r}, as of diagnoses, branches or medicines (ICD, NACE, ATC)"
+    return Suggestion("confidential", reason)
 
 
 def _confidential(evidence: Evidence) -> Suggestion | None:

@@ -98,8 +98,8 @@ def test_columns_are_treated_by_themselves(frame, schema):
     ],
 )
 def test_numbers_get_their_median_in_their_own_type(values, value):
-    found, shown = imputed(values)
-    assert found == shown == value
+    result, shown = imputed(values)
+    assert result == shown == value
     assert type(shown) is (int if value == int(value) else float)
     frame = pd.DataFrame({"a": values})
     assert Schema(("a",)).fill(frame, "impute").frame["a"].dtype == frame["a"].dtype
@@ -210,7 +210,7 @@ def test_filled_values_are_those_of_plain_counting(data):
     frame = frame.astype({"whole": float, "halves": float, "letters": object, "levels": object})
     names = list(frame.columns)
     schema = Schema.infer(frame, names, taxonomies={"letters": Taxonomy.flat("cab")}, ordinal={"levels": LEVELS})
-    found = {one.column: (one.n, one.value) for one in schema.fill(frame, "impute").filled}
+    result = {one.column: (one.n, one.value) for one in schema.fill(frame, "impute").filled}
     counts = Counter(value for value in letters if value)
     expected = {
         "whole": statistics.median_low(value for value in whole if value),
@@ -219,4 +219,4 @@ def test_filled_values_are_those_of_plain_counting(data):
         "levels": LEVELS[statistics.median_low(LEVELS.index(value) for value in levels if value)],
     }
     gaps = {name: values.count(None) for name, values in zip(names, (whole, halves, letters, levels), strict=True)}
-    assert found == {name: (gaps[name], value) for name, value in expected.items() if gaps[name]}
+    assert result == {name: (gaps[name], value) for name, value in expected.items() if gaps[name]}

@@ -48,18 +48,18 @@ def test_kinds(values, kind, kinds):
 
 
 def test_text_that_is_numbers_but_for_few_values():
-    found = guess([*map(str, range(95)), *("n/a", "?", "-", " ", "k.A.")])
-    assert found.kind == "numeric"
-    assert found.possible_codes == ("n/a", "?", "-", " ", "k.A.")
-    assert "95 of 100 are numbers, 5 are 'n/a', '?', '-' and 2 more: treat them as missing?" in found.reasons
+    column = guess([*map(str, range(95)), *("n/a", "?", "-", " ", "k.A.")])
+    assert column.kind == "numeric"
+    assert column.possible_codes == ("n/a", "?", "-", " ", "k.A.")
+    assert "95 of 100 are numbers, 5 are 'n/a', '?', '-' and 2 more: treat them as missing?" in column.reasons
     # Words that say that there is no value may be many: they are no evidence against numbers.
     assert guess([*cycled(["18", "19"]), *["unknown"] * 90]).possible_codes == ("unknown",)
     # Six different exceptions are too many, and so is more than one in twenty that says something.
     assert guess([*map(str, range(1000)), *"abcdef"]).kind == "nominal"
     for n, kind in ((95, "numeric"), (94, "nominal")):
         assert guess([*cycled(["18", "19"], n), *["young"] * (100 - n)]).kind == kind
-    found = guess([*cycled(["88", "89"], 99), "90+"])
-    assert "1 is '90+', which is no number: recode it, or treat it as missing?" in reasons(found)
+    column = guess([*cycled(["88", "89"], 99), "90+"])
+    assert "1 is '90+', which is no number: recode it, or treat it as missing?" in reasons(column)
 
 
 @for_each(
@@ -76,26 +76,26 @@ def test_text_that_is_numbers_but_for_few_values():
     ],
 )
 def test_text_that_reads_as_numbers_is_offered_and_guessed_where_nothing_else_is_meant(values, notations, said_of_it):
-    found = guess(cycled(values))
-    clear = len(notations) == 1 and not found.offers[0].is_like_code
-    assert found.kinds == (*(("numeric", notation) for notation in notations), *CATEGORIES)
-    assert (found.kind, found.role) == ("numeric" if clear else "nominal", "quasi_identifiers")
-    assert tuple(one.notation for one in found.offers) == notations
-    assert f"text that reads as numbers: {said_of_it}" in reasons(found)
-    assert found.possible_codes == found.offers[0].codes == ()
+    column = guess(cycled(values))
+    clear = len(notations) == 1 and not column.offers[0].is_like_code
+    assert column.kinds == (*(("numeric", notation) for notation in notations), *CATEGORIES)
+    assert (column.kind, column.role) == ("numeric" if clear else "nominal", "quasi_identifiers")
+    assert tuple(one.notation for one in column.offers) == notations
+    assert f"text that reads as numbers: {said_of_it}" in reasons(column)
+    assert column.possible_codes == column.offers[0].codes == ()
 
 
 def test_what_would_be_lost_by_reading_numbers_is_counted():
-    found = guess([*cycled(["1,234.5", "7"], 90), *["few"] * 4, *["-"] * 3, *["unknown"] * 2, "n/a"])
-    (reading,) = found.offers
+    column = guess([*cycled(["1,234.5", "7"], 90), *["few"] * 4, *["-"] * 3, *["unknown"] * 2, "n/a"])
+    (reading,) = column.offers
     assert (reading.n, reading.n_codes) == (90, 10)
     assert reading.codes == ("few", "-", "unknown", "n/a")
     assert reading.counts == (4, 3, 2, 1)
     assert reading.lost == "'few' (4), '-' (3), 'unknown' (2) and 'n/a' (1)"
-    assert "90 of 100, such as '1,234.5' for 1234.5; not numbers: 'few' (4)" in reasons(found)
+    assert "90 of 100, such as '1,234.5' for 1234.5; not numbers: 'few' (4)" in reasons(column)
     # As categories, only what can be nothing else counts as missing.
-    assert (found.kind, found.codes, found.n_missing) == ("numeric", True, 10)
-    as_category = found.decide(kind="nominal")
+    assert (column.kind, column.codes, column.n_missing) == ("numeric", True, 10)
+    as_category = column.decide(kind="nominal")
     assert (as_category.possible_codes, as_category.n_codes) == (("-", "n/a"), 4)
     # Of exceptions that differ by the notation each reading has its own.
     assert guess([*cycled(["1,234"], 99), "12.5,"]).offers[1].codes == ("12.5,",)
@@ -109,29 +109,29 @@ def test_what_would_be_lost_by_reading_numbers_is_counted():
     ],
 )
 def test_numbers_that_cannot_be_read_are_reasons(values, says):
-    found = guess(cycled(values))
-    assert (found.kind, found.kinds, found.offers) == ("nominal", CATEGORIES, ())
-    assert says in reasons(found)
+    column = guess(cycled(values))
+    assert (column.kind, column.kinds, column.offers) == ("nominal", CATEGORIES, ())
+    assert says in reasons(column)
 
 
 def test_names_say_that_numbers_are_none():
     values = [f"1 {i * i % 997:03d}" for i in range(100)]
     assert guess(values, "customer_id").offers == guess(values, "telephone").offers == ()
-    found = guess(values, "rent")
-    assert (found.role, found.kind, len(found.offers)) == ("quasi_identifiers", "numeric", 1)
-    found = guess([f"1,{i * i % 997:03d}" for i in range(100)], "rent")
-    assert (found.role, len(found.offers)) == ("identifiers", 2)
-    assert found.reasons[0] == "100 distinct of 100: looks like an identifier, unless it is read as numbers"
-    found = guess(cycled(["1.234,5", "7"]), "pweight")
-    assert (found.role, found.kind) == ("weights", "numeric")
-    found = guess(cycled(["1.234,5", "none"]), "pweight")
-    assert (found.role, found.kind) != ("weights", "numeric")
+    column = guess(values, "rent")
+    assert (column.role, column.kind, len(column.offers)) == ("quasi_identifiers", "numeric", 1)
+    column = guess([f"1,{i * i % 997:03d}" for i in range(100)], "rent")
+    assert (column.role, len(column.offers)) == ("identifiers", 2)
+    assert column.reasons[0] == "100 distinct of 100: looks like an identifier, unless it is read as numbers"
+    column = guess(cycled(["1.234,5", "7"]), "pweight")
+    assert (column.role, column.kind) == ("weights", "numeric")
+    column = guess(cycled(["1.234,5", "none"]), "pweight")
+    assert (column.role, column.kind) != ("weights", "numeric")
 
 
 def test_namibia_is_asked_about():
-    found = guess(cycled(["AF", "NA", "DE", "?"]))
-    assert (found.possible_codes, found.n_codes, found.doubtful) == (("NA", "?"), 50, True)
-    assert "50 of 100 are 'NA' and '?', which may be a value too" in reasons(found)
+    column = guess(cycled(["AF", "NA", "DE", "?"]))
+    assert (column.possible_codes, column.n_codes, column.doubtful) == (("NA", "?"), 50, True)
+    assert "50 of 100 are 'NA' and '?', which may be a value too" in reasons(column)
     # Beside numbers it is no value.
     assert guess([*cycled(["18", "19"]), "NA"]).doubtful is False
 
@@ -145,19 +145,19 @@ def test_namibia_is_asked_about():
 )
 def test_what_is_offered_is_read_as_such(values):
     """The guess and the reader are of one mind about numbers."""
-    found = guess(values * 6)
+    column = guess(values * 6)
     frame = pd.DataFrame({"x": values})
-    assert ("numeric" in dict(found.kinds)) == bool(found.offers or found.kind == "numeric")
-    for one in found.offers:
+    assert ("numeric" in dict(column.kinds)) == bool(column.offers or column.kind == "numeric")
+    for one in column.offers:
         schema = Schema(("x",), numbers={"x": one.notation}, missing_codes={"x": one.codes})
         read = schema.read(frame)["x"]
         assert 6 * int(read.notna().sum()) == one.n
         place = values.index(one.example)
         assert read[place] == float(one.number)
-    if len(found.offers) == 1:
-        codes = {"x": found.offers[0].codes}
+    if len(column.offers) == 1:
+        codes = {"x": column.offers[0].codes}
         known = Schema.infer(frame, "x", numbers="x", missing_codes=codes).numbers["x"]
-        assert known in (found.offers[0].notation, None)
+        assert known in (column.offers[0].notation, None)
 
 
 @for_each(
@@ -181,19 +181,19 @@ def test_what_is_offered_is_read_as_such(values):
     ],
 )
 def test_codes_for_missing_among_numbers(values, codes):
-    found = guess(values)
-    assert found.possible_codes == codes
-    assert ("treat" in reasons(found)) is bool(codes)
-    assert found.gaps == "drop"
+    column = guess(values)
+    assert column.possible_codes == codes
+    assert ("treat" in reasons(column)) is bool(codes)
+    assert column.gaps == "drop"
 
 
 def test_codes_of_digits():
     assert guess(cycled(["01", "12", "7"])).reasons[1] == "1 to 2 digits, leading zeros: a code"
-    found = guess(cycled([20095, 10115, 80331]), "PLZ")
-    assert (found.kind, found.kinds) == ("nominal", (NUMERIC, *CATEGORIES))
-    assert "5 digits each, and the name says 'plz': a code" in found.reasons
-    found = guess(cycled(["20095", "10115", "n/a"]), "postcode")
-    assert (found.kind, found.possible_codes, found.gaps) == ("nominal", ("n/a",), "category")
+    column = guess(cycled([20095, 10115, 80331]), "PLZ")
+    assert (column.kind, column.kinds) == ("nominal", (NUMERIC, *CATEGORIES))
+    assert "5 digits each, and the name says 'plz': a code" in column.reasons
+    column = guess(cycled(["20095", "10115", "n/a"]), "postcode")
+    assert (column.kind, column.possible_codes, column.gaps) == ("nominal", ("n/a",), "category")
     assert guess(cycled([95, 10115]), "zip").kind == "numeric"  # of different lengths
     assert guess(cycled(["20095", "10115"])).kind == "numeric"  # nothing says that they are codes
     assert guess(cycled(["0.5", "00.7"])).kind == "numeric"
@@ -215,18 +215,18 @@ def test_years_and_infinity():
     ],
 )
 def test_dates_in_text(values, first, last):
-    found = guess(values * 20)
-    assert found.form == "day"
-    assert f"dates from {first} to {last}" in found.reasons
+    column = guess(values * 20)
+    assert column.form == "day"
+    assert f"dates from {first} to {last}" in column.reasons
 
 
 def test_dates_that_are_unclear_or_wrong():
-    found = guess(["1/2/1999", "12/11/2001"] * 20)
-    assert found.kind == "nominal"
-    assert "dates such as '1/2/1999', but it is not clear which number is the day" in reasons(found)
+    column = guess(["1/2/1999", "12/11/2001"] * 20)
+    assert column.kind == "nominal"
+    assert "dates such as '1/2/1999', but it is not clear which number is the day" in reasons(column)
     forms = ("day d/m", "day m/d", "year d/m", "year m/d")
-    assert found.kinds == (*(("numeric", form) for form in forms), *CATEGORIES)
-    assert found.as_dates("day d/m") == [("1/2/1999", "1999-02-01"), ("12/11/2001", "2001-11-12")]
+    assert column.kinds == (*(("numeric", form) for form in forms), *CATEGORIES)
+    assert column.as_dates("day d/m") == [("1/2/1999", "1999-02-01"), ("12/11/2001", "2001-11-12")]
     frame = pd.DataFrame({"x": [*cycled(["1/2/1999", "12/11/2001"]), "unknown"]})
     for form in forms:
         (column,) = guess_columns(frame)
@@ -236,12 +236,12 @@ def test_dates_that_are_unclear_or_wrong():
         assert (told["dates"], told["missing_codes"]) == ({"x": form}, {"x": ("unknown",)})
         schema = Schema.infer(frame, **{name: told[name] for name in ("quasi_identifiers", "dates", "missing_codes")})
         assert str(schema.read(frame)["x"][0].date()) == dict(decided.as_dates(form))["1/2/1999"]
-    found = guess(["13/2/1999", "2/13/1999"] * 20)
-    assert (found.kind, found.kinds) == ("nominal", CATEGORIES)
-    assert "dates, but '13/2/1999' has the day first and '2/13/1999' the month" in reasons(found)
-    found = guess([*cycled(["2001-06-30", "2002-06-30"]), "2001-06-31"])
-    assert (found.form, found.possible_codes) == ("day", ("2001-06-31",))
-    assert "100 of 101 are dates, 1 is '2001-06-31', which is no date: recode it" in reasons(found)
+    column = guess(["13/2/1999", "2/13/1999"] * 20)
+    assert (column.kind, column.kinds) == ("nominal", CATEGORIES)
+    assert "dates, but '13/2/1999' has the day first and '2/13/1999' the month" in reasons(column)
+    column = guess([*cycled(["2001-06-30", "2002-06-30"]), "2001-06-31"])
+    assert (column.form, column.possible_codes) == ("day", ("2001-06-31",))
+    assert "100 of 101 are dates, 1 is '2001-06-31', which is no date: recode it" in reasons(column)
 
 
 @given(
@@ -255,10 +255,10 @@ def test_dates_that_are_unclear_or_wrong():
 )
 def test_what_is_guessed_to_be_dates_is_read_as_such(values):
     """The guess and the reader are of one mind: what one takes the other takes, or says why not."""
-    found = guess([*values, "31.12.2001"] * 5)
-    schema = Schema(("x",), dates="x", missing_codes={"x": found.possible_codes})
+    column = guess([*values, "31.12.2001"] * 5)
+    schema = Schema(("x",), dates="x", missing_codes={"x": column.possible_codes})
     frame = pd.DataFrame({"x": [*values, "31.12.2001"]})
-    if found.is_date:
+    if column.is_date:
         assert schema.read(frame)["x"].notna().any()
     else:
         with pytest.raises(DataError, match=r"first|no date"):

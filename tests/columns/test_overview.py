@@ -28,12 +28,12 @@ EXTREME = {
 
 @for_each("values", EXTREME.values())
 def test_every_finite_number_is_counted_and_the_figures_are_finite(values):
-    [found] = summary(pd.DataFrame({"a": values})).to_dict("records")
+    [result] = summary(pd.DataFrame({"a": values})).to_dict("records")
     finite = values[np.isfinite(values.astype(float))].astype(float)
-    assert sum(found["distribution"]) == len(finite)
-    assert found["least"] == finite.min()
-    assert found["greatest"] == finite.max()
-    assert found["mean"] == pytest.approx((finite / 1e3).sum() / len(finite) * 1e3)
+    assert sum(result["distribution"]) == len(finite)
+    assert result["least"] == finite.min()
+    assert result["greatest"] == finite.max()
+    assert result["mean"] == pytest.approx((finite / 1e3).sum() / len(finite) * 1e3)
 
 
 @example(values=[1.7976931348623157e308], most=2)
@@ -74,19 +74,19 @@ def test_figures_of_columns():
             7: pd.to_datetime(["2001-02-03"] * 5),
         }
     )
-    found = summary(frame).set_index("column")
-    assert list(found.index) == ["number", "text", "flag", "empty", "7"]
-    assert found.loc["number", ["least", "mean", "greatest"]].tolist() == [0, 16, 24]
+    result = summary(frame).set_index("column")
+    assert list(result.index) == ["number", "text", "flag", "empty", "7"]
+    assert result.loc["number", ["least", "mean", "greatest"]].tolist() == [0, 16, 24]
     # Each of 13 bins holds two whole numbers: 0 and 1, 2 and 3, ..., 24 and 25.
-    assert found.loc["number", "distribution"] == [1, *[0] * 11, 2]
-    assert found.loc["number", "examples"] == "0, 24, inf"
-    assert np.isnan(found.loc["text", "mean"])
-    assert found.loc["text", "distribution"] == [2, 1, 1]
-    assert found.loc["text", "examples"] == f"b, a, {'x' * 23}…"
-    assert found.loc["flag", "distribution"] == [3, 2]
-    assert found.loc["empty", "distribution"] == []
-    assert found.loc["empty", "examples"] == ""
-    assert found.loc["7", "examples"] == "2001-02-03"
+    assert result.loc["number", "distribution"] == [1, *[0] * 11, 2]
+    assert result.loc["number", "examples"] == "0, 24, inf"
+    assert np.isnan(result.loc["text", "mean"])
+    assert result.loc["text", "distribution"] == [2, 1, 1]
+    assert result.loc["text", "examples"] == f"b, a, {'x' * 23}…"
+    assert result.loc["flag", "distribution"] == [3, 2]
+    assert result.loc["empty", "distribution"] == []
+    assert result.loc["empty", "examples"] == ""
+    assert result.loc["7", "examples"] == "2001-02-03"
     assert list(summary(frame[[]]).columns) == ["column", "least", "mean", "greatest", "distribution", "examples"]
 
 
@@ -136,13 +136,13 @@ def test_typing_errors_are_long_one_off_and_much_rarer():
     assert near_duplicates(column_of({"Northvale": 4, "Nortvale": 1})) == ()
     assert near_duplicates(column_of({"Northvale": 5, "Nortvale": 1})) == (("Northvale", "Nortvale"),)
     # Of two that are as near, the commoner one; and all spellings of it come into the set.
-    found = near_duplicates(column_of({"planet": 300, "planer": 200, "PLANET": 9, "planex": 1}))
-    assert found == (("planet", "PLANET", "planex"),)
+    result = near_duplicates(column_of({"planet": 300, "planer": 200, "PLANET": 9, "planex": 1}))
+    assert result == (("planet", "PLANET", "planex"),)
 
 
 def test_a_letter_may_stand_for_a_word():
-    found = near_duplicates(column_of({"f": 60, "F ": 5, "female": 10, "m": 30, "M": 5}))
-    assert found == (("f", "female", "F "), ("m", "M"))
+    result = near_duplicates(column_of({"f": 60, "F ": 5, "female": 10, "m": 30, "M": 5}))
+    assert result == (("f", "female", "F "), ("m", "M"))
     assert near_duplicates(column_of({"f": 6, "female": 10, "m": 3, "male": 5})) == (("female", "f"), ("male", "m"))
     for others in ({"d": 1, "e": 2, "g": 3}, {"x1": 2}, {"females": 3}):
         assert near_duplicates(column_of({"f": 6, "female": 10, "m": 3} | others)) == ()

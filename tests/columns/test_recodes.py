@@ -22,10 +22,10 @@ SEX = {"f": "female", "F ": "female", "m": "male", "M": "male"}
 def one(values, changes, **said):
     frame = pd.DataFrame({"a": values, "b": range(len(values))})
     before = frame.copy()
-    found = recoded(frame, check_recodes({"a": changes}), said)[0]
+    result = recoded(frame, check_recodes({"a": changes}), said)[0]
     pd.testing.assert_frame_equal(frame, before)
-    pd.testing.assert_series_equal(found["b"], frame["b"])
-    return found["a"]
+    pd.testing.assert_series_equal(result["b"], frame["b"])
+    return result["a"]
 
 
 def naive(value, changes):
@@ -50,19 +50,19 @@ def naive(value, changes):
 @pytest.mark.parametrize("dtype", ["str", object, "category"])
 def test_spellings_become_one(dtype):
     values = pd.Series(["f", "F ", "female", None, "m", "M"], dtype=dtype)
-    found = one(values, SEX)
-    assert found.dropna().tolist() == ["female", "female", "female", "male", "male"]
-    assert found.isna().tolist() == [False, False, False, True, False, False]
-    assert str(found.dtype) == ("category" if dtype == "category" else "str")
+    result = one(values, SEX)
+    assert result.dropna().tolist() == ["female", "female", "female", "male", "male"]
+    assert result.isna().tolist() == [False, False, False, True, False, False]
+    assert str(result.dtype) == ("category" if dtype == "category" else "str")
     if dtype == "category":
-        assert sorted(found.cat.categories) == ["female", "male"]
+        assert sorted(result.cat.categories) == ["female", "male"]
 
 
 def test_a_value_may_become_missing():
     assert one(["a", "?", "b"], {"?": None}).isna().tolist() == [False, True, False]
-    found = one([1, 999, 3], {999: None})
-    assert found.isna().tolist() == [False, True, False]
-    assert is_integer_dtype(found.dtype)
+    result = one([1, 999, 3], {999: None})
+    assert result.isna().tolist() == [False, True, False]
+    assert is_integer_dtype(result.dtype)
     assert one([1, 999, 3], {"999": ""}).isna().tolist() == [False, True, False]
     days = one(pd.to_datetime(["1900-01-01", "2001-02-03"]), {"1900-01-01 00:00:00": None})
     assert days.isna().tolist() == [True, False]
@@ -70,8 +70,8 @@ def test_a_value_may_become_missing():
 
 
 def test_numbers_above_and_below_are_coded_and_keep_their_type():
-    found = one(np.array([1, 50, 2000]), {">1000": 1000, "<10": 10})
-    assert (found.tolist(), found.dtype) == ([10, 50, 1000], np.int64)
+    result = one(np.array([1, 50, 2000]), {">1000": 1000, "<10": 10})
+    assert (result.tolist(), result.dtype) == ([10, 50, 1000], np.int64)
     assert one(np.array([1, 50, 2000]), {">1000": 1000.5}).tolist() == [1.0, 50.0, 1000.5]
     narrow = one(np.array([1.5, 2000], dtype=np.float32), {">1000": 1000})
     assert (narrow.tolist(), narrow.dtype) == ([1.5, 1000.0], np.float32)
@@ -80,13 +80,13 @@ def test_numbers_above_and_below_are_coded_and_keep_their_type():
 
 
 def test_text_that_reads_as_numbers_has_ranges_too():
-    found = one(
+    result = one(
         ["1.234,5", "7", "k. A.", "< 5"],
         {">1000": 1000, "< 5": "2.5"},
         numbers={"a": "1.234,5"},
         missing_codes={"a": "k. A."},
     )
-    assert found.fillna(-1).tolist() == [1000.0, 7.0, -1.0, 2.5]
+    assert result.fillna(-1).tolist() == [1000.0, 7.0, -1.0, 2.5]
     assert one(["1", "7000"], {">1000": "1000"}).tolist() == [1.0, 1000.0]
     with pytest.raises(DataError, match="column 'a' has 'x' in record 1"):
         one(["1", "x"], {">1000": "1000"})
@@ -95,9 +95,9 @@ def test_text_that_reads_as_numbers_has_ranges_too():
 
 def test_intervals_are_ordered_as_their_numbers():
     ages = pd.Series([5, 100, 41, 17, np.nan])
-    found = one(ages, {"[0, 18)": "<18", "[18, 65)": "18–64", ">=65": "65+"})
-    assert (list(found.cat.categories), found.cat.ordered) == (["<18", "18–64", "65+"], True)
-    assert found.astype(object).where(found.notna(), None).tolist() == ["<18", "65+", "18–64", "<18", None]
+    result = one(ages, {"[0, 18)": "<18", "[18, 65)": "18–64", ">=65": "65+"})
+    assert (list(result.cat.categories), result.cat.ordered) == (["<18", "18–64", "65+"], True)
+    assert result.astype(object).where(result.notna(), None).tolist() == ["<18", "65+", "18–64", "<18", None]
     assert list(one(ages, {">=65": "65+"}).cat.categories) == ["5", "17", "41", "65+"]
     mixed = one(ages, {"[0, 18)": "odd", "[100, 100]": "odd", "41": "41"})
     assert mixed.dtype == "str"
@@ -115,8 +115,8 @@ def test_drawn_numbers_become_what_a_plain_loop_says():
             changes = {category(values[0]): "own"} | changes
         if rng.random() < 0.3:  # another order: the first range counts
             changes = dict(reversed(list(changes.items()))) | {"[0, 20]": "0 to 20"}
-        found = one(values, changes)
-        assert list(map(category, found.astype(object))) == [naive(value, changes) for value in values.tolist()]
+        result = one(values, changes)
+        assert list(map(category, result.astype(object))) == [naive(value, changes) for value in values.tolist()]
 
 
 def test_intervals_cover_all_values_and_are_named():
@@ -142,13 +142,13 @@ def test_suggestions_fit_any_finite_numbers():
         assert not interval_recodings(values)
     for values in (rng.lognormal(3, 2, 500), rng.integers(-50, 40, 90).astype(float), rng.random(30)):
         for words, effect, recoding in [*interval_recodings(values), *extreme_recodings(values, 5)]:
-            found = one(values, recoding)
-            assert not found.isna().any(), words
+            result = one(values, recoding)
+            assert not result.isna().any(), words
             if "instead of" in effect:
-                assert effect == f"{found.nunique()} values instead of {len(np.unique(values)):,}"
+                assert effect == f"{result.nunique()} values instead of {len(np.unique(values)):,}"
             else:
-                assert found.value_counts()[[found.min(), found.max()]].min() >= 5
-                assert int(effect.split()[0]) == (found != values).sum()
+                assert result.value_counts()[[result.min(), result.max()]].min() >= 5
+                assert int(effect.split()[0]) == (result != values).sum()
     assert not extreme_recodings(np.repeat([1.0, 2.0], 5), 5)
 
 

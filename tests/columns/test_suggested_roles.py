@@ -138,6 +138,16 @@ def test_the_names_of_large_surveys():
     assert known_names(["R12WTRESP"])["R12WTRESP"].survey == "HRS"
 
 
+def test_the_words_of_names():
+    with PATH.with_name("name_words.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len({row["group"] for row in rows}) == len(rows)
+    for row in rows:
+        assert row["words"] == folded(row["words"])
+        assert row["beginnings"] == folded(row["beginnings"])
+        assert row["meaning"]
+
+
 def test_words_of_names():
     assert parts("HHWeight2_kg") == ("hh", "weight", "kg")
     assert parts("IDNumber") == ("id", "number")

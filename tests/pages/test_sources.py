@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from tests.pages.helpers import choose, errors, plain, press, settle, table_of_columns, upload, visit
 from tests.tables.workbooks import book, sheet, text
 
@@ -74,27 +72,6 @@ def test_words_that_count_as_missing_become_text():
     assert "count as missing" not in plain(app)
     assert "NA" not in app.multiselect(key="u_missing").value
     assert "24 cells such as 'DE' count as missing" in plain(choose(app, u_missing=["DE"]))
-
-
-CITIES = "город,age\n" + "".join(f"Москва,{i}\nПермь,{i}\n" for i in range(20))
-
-
-@pytest.mark.parametrize(
-    ("content", "problem", "click", "widget", "value", "records"),
-    [
-        (CITIES.encode("cp1251"), "not valid UTF-8", "город", "u_encoding", "cp1251", 40),
-        ("x;y\n" + "".join(f"{i},5;{i}\n" for i in range(30)), "", "decimal mark is a comma", "u_decimal", "comma", 30),
-        ("".join(f"{i},{i * 7 % 30}\n" for i in range(30)), "like data", "has no header", "u_header", "none", 30),
-    ],
-)
-def test_a_file_is_read_by_one_click(content, problem, click, widget, value, records):
-    app = opened(content)
-    assert problem in " ".join(errors(app))
-    press(app, click)
-    assert not problem or problem not in " ".join(errors(app))
-    assert f"{records} records, 2 columns" in plain(app)
-    assert value in app.selectbox(key=widget).value
-    assert not boxes(app, "decimal comma")
 
 
 def test_all_ways_to_read_a_file_can_be_chosen():
