@@ -197,8 +197,8 @@ def _linkage(both: _Comparison, classes: IntArray) -> Figure:
     checkpoint("Looking for the nearest released records", 0.1)
     schema, n = both.schema, both.n
     attributes = {attribute.name: attribute for attribute in schema.attributes}
-    known = risk.Known.of(both.before, both.after, [attributes[name] for name in both.linked_by], schema.strata)
-    linkage = known.linkage(sample=LOOKED_UP if n > LOOKED_UP else None)
+    known, sample = [attributes[name] for name in both.linked_by], LOOKED_UP if n > LOOKED_UP else None
+    linkage = risk.mixed_linkage(both.before, both.after, known, schema.strata, sample=sample)
     d, used = len(schema.quasi_identifiers), len(both.linked_by)
     names = "all quasi-identifiers" if d > 1 else in_quotes(schema.quasi_identifiers[0])
     if used < d:

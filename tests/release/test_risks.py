@@ -8,7 +8,7 @@ import pytest
 
 from microagg import microaggregate
 from microagg.columns.records import Attribute
-from microagg.metrics.risk import Known, mixed_linkage
+from microagg.metrics.risk import linkage, mixed_linkage
 from tests.cases import for_each
 from tests.naive_mixed import found_by_linkage, within_deviations
 from tests.release.generated import KINDS, OPTIONS, rows_of, table, values
@@ -89,7 +89,7 @@ def test_each_risk_is_that_of_a_naive_intruder(names, way, by):
 def linked(before, after, kind="numeric"):
     """The share that is linked by the one column x."""
     frames = (pd.DataFrame({"x": each}) for each in (before, after))
-    return Known.of(*frames, [Attribute("x", kind)]).linkage().share
+    return mixed_linkage(*frames, [Attribute("x", kind)]).share
 
 
 def test_middles_decide_among_ranges_that_are_as_near_also_in_32_bits():
@@ -104,8 +104,8 @@ def test_a_text_that_is_no_category_stands_for_those_that_were_released_as_it():
 
 
 def test_of_releases_with_very_many_rows_fewer_records_are_looked_up(monkeypatch):
-    monkeypatch.setattr(mixed_linkage, "_MAX_PAIRS", 300)
-    monkeypatch.setattr(mixed_linkage, "_MIN_RECORDS", 20)
+    monkeypatch.setattr(linkage, "_MAX_PAIRS", 300)
+    monkeypatch.setattr(linkage, "_MIN_RECORDS", 20)
     frame = table(np.random.default_rng(0), 60)
     [found] = released(frame, ["color", "size"], *WAYS[0], np.arange(60) // 2).assess().of("record_linkage")
     assert 20 <= found.n < 60

@@ -7,6 +7,5 @@ from .disclosure import (
 )
 from .diversity import Homogeneity as Homogeneity, homogeneity as homogeneity
 from .equivalence_classes import Uniqueness as Uniqueness, uniqueness as uniqueness
-from .linkage import Linkage as Linkage, record_linkage as record_linkage
+from .linkage import Linkage as Linkage, mixed_linkage as mixed_linkage, record_linkage as record_linkage
 from .measures import MEASURES as MEASURES
-from .mixed_linkage import Known as Known
