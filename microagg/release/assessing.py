@@ -14,7 +14,7 @@ from microagg.columns.recodes import meanings_of
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
 from microagg.metrics import risk, utility
-from microagg.metrics.risk.diversity import encode_values, measure_codes
+from microagg.metrics.risk.disclosure import encode_values, measure_codes
 from microagg.metrics.risk.equivalence_classes import max_reidentification, numbered
 from microagg.metrics.utility.columns import Column, correlation_changes, means_and_deviations, pair_column
 from microagg.optimum.formatting import number, percent, share

@@ -11,8 +11,7 @@ import pandas as pd
 from microagg.columns.kinds import number_categories
 from microagg.columns.recodes import counted_as, doubts, meant
 from microagg.columns.schema import Schema
-from microagg.metrics.risk.disclosure import household_risk
-from microagg.metrics.risk.equivalence_classes import coded, numbered, small_classes
+from microagg.metrics.risk.equivalence_classes import coded, household_risk, numbered, small_classes
 from microagg.release import column_checks, column_counts
 from microagg.release.finding import LEVELS, RARE, File, Finding, describe_alone, undeclared
 from microagg.release.guarantees import Guarantee, describe_counts

@@ -174,7 +174,7 @@ class Rule:
     @classmethod
     def of(cls, column: pd.Series[Any], name: str, bound: float) -> Self:
         """The rule ``name`` of :class:`Guarantee` for a column of the released records."""
-        from microagg.metrics.risk.diversity import encode_values  # which needs SciPy and Numba
+        from microagg.metrics.risk.disclosure import encode_values  # which needs SciPy and Numba
 
         codes, ordered = encode_values(column, len(column), None)
         counts = np.bincount(codes[codes >= 0])
@@ -182,7 +182,7 @@ class Rule:
 
     def counted(self, classes: IntArray) -> float:
         """Figure of the worst of ``classes``, shape (n,), see :class:`Guarantee`. 0 if one has no value."""
-        from microagg.metrics.risk.diversity import measure_codes  # which needs SciPy and Numba
+        from microagg.metrics.risk.disclosure import measure_codes  # which needs SciPy and Numba
 
         present = self.codes >= 0
         if not present.any() or (self.name != "closeness" and len({*classes[present]}) < len({*classes})):

@@ -218,7 +218,7 @@ def test_recipes_from_before_replay_where_their_guarantee_holds(monkeypatch):
     clean = CODES.assign(ill=[*"abcabd"])
     frames = {"clean": clean, "spelled": FOUR, "missing": CODES.replace("A00", "n/a")}
     with monkeypatch.context() as before:
-        for module in ("metrics.risk.diversity", "columns.recodes", "release.guarantees"):
+        for module in ("metrics.risk.disclosure", "columns.recodes", "release.guarantees"):
             before.setattr(f"microagg.{module}.meant", lambda series, changes=None: series)
         made = {name: microaggregate(frame, **HOW, diversity={"ill": 2}) for name, frame in frames.items()}
     assert replay(clean, made["clean"].recipe).recipe == made["clean"].recipe

@@ -1,7 +1,4 @@
-"""Equivalence classes: records with equal quasi-identifiers, and the number of unique records.
-
-The diversity of the confidential values in a class is in :mod:`microagg.metrics.risk.diversity`.
-"""
+"""Equivalence classes, records with equal quasi-identifiers, and the risks that follow from their sizes."""
 
 from __future__ import annotations
 
@@ -11,14 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from pandas.api.types import infer_dtype, is_float_dtype, is_object_dtype
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.frames import as_pandas
-from microagg.validation import IntArray, check_columns
+from microagg.validation import FloatArray, IntArray, check_columns
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
+
+# For classes of at least this size, this number of terms of the hypergeometric series is exact; scipy's function
+# fails for some of about 100.
+_SERIES_FROM = 20
+_TERMS = 100
 
 
 class SmallClasses(NamedTuple):
@@ -156,3 +159,122 @@ def record_classes(frame: IntoDataFrame, columns: Sequence[Hashable]) -> IntArra
     if len(frame) == 0:
         raise DataError("the data have no records: give at least one.")
     return numbered(frame, names)
+
+
+# --- households and populations ---------------------------------------------------------------------------------------
+
+
+def household_risk(classes: IntArray, households: IntArray) -> FloatArray:
+    """Probability, for each household, that an intruder re-identifies at least one of its records.
+
+    It is 1 − ∏ (1 − 1/s) over the records of the household, s being the size of a record's class: the records are
+    picked independently of each other. It is at least the risk of each of them.
+
+    Parameters
+    ----------
+    classes : array of shape (n,)
+        The class of each record, numbered from 0.
+    households : array of shape (n,)
+        The household of each record, numbered from 0, or another unit whose records belong together; -1 for none.
+
+    Returns
+    -------
+    array of shape (n_households,)
+        Probabilities, from 0 to 1 (low is good).
+
+    Raises
+    ------
+    DataError
+        If the arrays have different lengths, or there is no household.
+
+    References
+    ----------
+    Templ, Meindl & Kowarik 2015, Statistical disclosure control for micro-data using the R package sdcMicro, Journal of
+    Statistical Software 67(4): the risk of records in a hierarchy.
+    """
+    if len(classes) != len(households):
+        raise DataError(f"there are {len(classes):,} classes and {len(households):,} households: one each a record.")
+    present = households >= 0
+    if not present.any():
+        raise DataError("no record has a household: number households from 0.")
+    unpicked = np.ones(int(households.max()) + 1)
+    np.multiply.at(unpicked, households[present], 1.0 - 1.0 / np.bincount(classes)[classes[present]])
+    return 1.0 - unpicked
+
+
+@dataclass(frozen=True, eq=False)
+class IndividualRisk:
+    """Risk of each record of a sample from an intruder who knows who is in the population.
+
+    ``risk``, shape (n,), is the expected 1 / (size of the record's class in the population), above 0 and at most 1;
+    ``expected`` is their sum, the expected number of identified records, and ``share`` their mean, 0 to 1; low is good.
+    """
+
+    risk: FloatArray
+    expected: float
+    share: float
+
+
+def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: ArrayLike) -> IndividualRisk:
+    """Expected 1 / (size of its class in the population) of each record, 0 to 1 (lower is better).
+
+    For a class of f records with total weight F, and p = f / F, the size in the population is assumed to be negative
+    binomial, so that the risk is p^f/f · ₂F₁(f, f; f + 1; 1 − p). sdcMicro's ``indivRisk`` is the same for classes of
+    one and two, and for larger ones approximately.
+
+    Parameters
+    ----------
+    frame, columns
+        The sample, and the columns known for the whole population, as for :func:`uniqueness`.
+    weights : array, shape (n,)
+        The number of records of the population that each one represents; at least 1.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`uniqueness`; or if weights are not one number of at least 1 for each record.
+
+    References
+    ----------
+    Benedetti & Franconi (1998), Statistical and technological solutions for controlled data dissemination; Franconi &
+    Polettini (2004), Individual risk estimation in μ-Argus.
+    """
+    classes = record_classes(frame, columns)
+    record_weights = _weights(weights, len(classes))
+    sizes = np.bincount(classes).astype(np.float64)
+    shares = np.minimum(sizes / np.bincount(classes, weights=record_weights), 1.0)
+    # By Euler's transformation: for large classes p^f underflows and the other factor overflows.
+    risk = (shares / sizes * _hypergeometric(sizes, 1.0 - shares))[classes]
+    return IndividualRisk(risk, float(risk.sum()), float(risk.mean()))
+
+
+def _weights(weights: ArrayLike, n: int) -> FloatArray:
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("weights must be numbers, one for each record.") from None
+    if array.shape != (n,):
+        raise DataError(f"weights must be one number for each of {n:,} records, not of shape {array.shape}.")
+    wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 1.0)))
+    if len(wrong):
+        row = int(wrong[0])
+        raise DataError(
+            f"the weight of record {row} (counting from 0) is {array[row]:g}, but each record stands for itself at "
+            "least: weights must be finite and at least 1."
+        )
+    return array
+
+
+def _hypergeometric(f: FloatArray, z: FloatArray) -> FloatArray:
+    """₂F₁(1, 1; f + 1; z) for f >= 1 and 0 <= z < 1."""
+    from scipy.special import hyp2f1
+
+    large = f >= _SERIES_FROM
+    values = np.empty(len(f))
+    values[~large] = hyp2f1(1.0, 1.0, f[~large] + 1.0, z[~large])
+    term, total = np.ones(int(large.sum())), np.zeros(int(large.sum()))
+    for i in range(_TERMS):
+        total += term
+        term *= (i + 1.0) * z[large] / (f[large] + 1.0 + i)
+    values[large] = total
+    return values
