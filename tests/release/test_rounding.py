@@ -72,8 +72,6 @@ def test_figures_are_of_the_rounded_values():
     more = release_of([0, 0, 0, 1], k=4)
     assert more.report.loss.information_loss == more.report.loss.attributes["a"] == pytest.approx(400 / 3)
     assert more.report.utility.attributes[0].mean_after == 0 < more.report.utility.attributes[0].mean_before
-    assert "means are kept" not in more.report.summary()
-    assert "means are kept" in exact.report.summary()
     # Ranges are not rounded.
     ranges = [release_of([1.5, 2.25, 3.0], statistic="generalize", rounding=how) for how in ("none", "file")]
     assert ranges[1].frame["a"].tolist() == ["[1.5, 3]"] * 3

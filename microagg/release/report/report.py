@@ -14,17 +14,8 @@ from microagg.release.guarantees import Guarantee, describe_counts
 from microagg.release.measures import Generalization, Joint, Loss, Risk, Utility
 from microagg.validation import counted, plain, quoted
 
-# Means that differ by less than this fraction are equal up to rounding.
-_VANISHED = 1e-9
-
 #: The first line of what has figures that single records dominate.
 FOR_STEWARD = "For the data steward only: do not pass this on. Its figures can give away values of single persons."
-
-_RELEASED_WEIGHTS = {
-    "mean": "Each record is released with the mean weight of its group, so that the total weight of a group is kept.",
-    "keep": "Each record is released with its own weight; one that is rare can tell whose record it is.",
-    "drop": "The weights are left out of the release.",
-}
 
 
 @dataclass(frozen=True)
@@ -161,7 +152,7 @@ class Report:
     def summary(self) -> str:
         """The report in a few sentences, one per line."""
         risks = [self.protection, self.risk.sentence, self.of_releases, *filter(None, [self.beyond_k])]
-        return "\n".join([*risks, *self.loss_sentences(), *self._utility_sentences(), *self._remarks()])
+        return "\n".join([*risks, *self.loss_sentences(), *self._remarks()])
 
     @property
     def beyond_k(self) -> str:
@@ -217,29 +208,20 @@ class Report:
         loss = self.loss
         if loss is None:
             return []
-        on = {
-            "zscore": "attributes of variance 1",
-            "minmax": "attributes from 0 to 1",
-            "none": "unscaled attributes",
-        }
+        on = {"zscore": "attributes of variance 1", "minmax": "attributes from 0 to 1", "none": "unscaled attributes"}
         numeric = "" if self.generalization is None else "numeric "
         sentence = (
             f"Information loss{' of the numeric attributes' if numeric else ''} is {percent(loss.information_loss)} "
             f"(IL = 100 · SSE / SST = 100 · {loss.sse:.4g} / {loss.sst:.4g}, on {numeric}{on[self.scale]}"
         )
-        if loss.lower_bound is None or loss.gap is None:
-            sentence += ")." if self.release_weights is None else ", each record with its weight)."
-        else:
-            strata = " within these strata" if self.risk.strata else ""
-            # Groups of mixed records are made for Total-IL: how far the IL is from its own least says little of them.
-            sentence += (
-                f"); the lower bound for groups of at least {self.k:,}{strata} is {percent(loss.lower_bound)}"
-                f"{'' if numeric else _gap_in_words(loss.gap)}."
-            )
-        if len(loss.attributes) == 1:
-            return [sentence]
-        name, highest = _largest(loss.attributes)
-        return [sentence, f"The loss is highest for {numeric}attribute {name}: {percent(highest)}."]
+        if self.release_weights is not None:
+            sentence += ", each record with its weight"
+        # Groups of mixed records are made for Total-IL: the gap of their IL means little.
+        bound = self._bound_in_words(loss, with_gap=not numeric)
+        return [
+            f"{sentence}){'; ' if bound else ''}{bound}.",
+            *self._highest(loss.attributes, f"The loss is highest for {numeric}attribute"),
+        ]
 
     def _sentences_on_categories(self) -> list[str]:
         total = self.generalization
@@ -251,89 +233,55 @@ class Report:
             "attribute counts the range or the lowest common category of its group as a share of the whole, from 0, "
             "where the group agrees, to 1, where it has nothing in common)."
         ]
-        if total.lower_bound is not None and total.gap is not None:
-            strata = " within the strata" if self.risk.strata else ""
-            sentences.append(
-                f"The lower bound for groups of at least {self.k:,}{strata} is {percent(total.lower_bound)}"
-                f"{_gap_in_words(total.gap)}."
-            )
-        if len(total.attributes) > 1:
-            name, highest = _largest(total.attributes)
-            sentences.append(f"Total-IL is highest for {name}: {percent(highest)}.")
+        if bound := self._bound_in_words(total):
+            sentences.append(f"{bound[:1].upper()}{bound[1:]}.")
+        sentences += self._highest(total.attributes, "Total-IL is highest for")
         if total.changed:
-            name, highest = _largest(total.changed)
+            name, highest = max(total.changed.items(), key=lambda item: item[1])
             sentences.append(
-                f"Of the attributes with categories, {name} changes most often: in {percent(highest)} of the records."
+                f"Of the attributes with categories, {str(name)!r} changes most often: in {percent(highest)} of the "
+                "records."
                 if highest > 0.0
                 else "No record changes its categories."
             )
         return sentences
 
-    def _utility_sentences(self) -> list[str]:
-        utility = self.utility
-        if utility is None:
-            return []
-        sentences = []
-        shrunk = {a.name: 1.0 - a.sd_after / a.sd_before for a in utility.attributes if a.sd_before > 0.0}
-        if shrunk:
-            name, highest = _largest(shrunk)
-            means_kept = self.statistic == "mean" and all(
-                abs(a.mean_after - a.mean_before) <= _VANISHED * max(abs(a.mean_before), a.sd_before)
-                for a in utility.attributes
-            )
-            means = "means are kept, and standard deviations" if means_kept else "standard deviations"
-            numeric = "" if self.generalization is None else "numeric "
-            sentences.append(
-                f"Of the {numeric}attributes, {means} shrink by at most {100.0 * max(highest, 0.0):.3g} % ({name})."
-            )
-        if utility.correlation_change is not None and utility.correlation_pair is not None:
-            first, second = utility.correlation_pair
-            sentences.append(
-                f"The correlation that changes most is that of {str(first)!r} and {str(second)!r}: "
-                f"by {utility.correlation_change:.3g}."
-            )
-        return sentences
+    def _bound_in_words(self, loss: Loss | Generalization, *, with_gap: bool = True) -> str:
+        """The lower bound of a loss and the gap to it. Empty if there is none."""
+        if loss.lower_bound is None or loss.gap is None:
+            return ""
+        within = " within the strata" if self.risk.strata else ""
+        gap = _gap_in_words(loss.gap) if with_gap else ""
+        return f"the lower bound for groups of at least {self.k:,}{within} is {percent(loss.lower_bound)}{gap}"
+
+    def _highest(self, losses: dict[Hashable, float], subject: str) -> list[str]:
+        """A sentence on the attribute with the highest loss. None for a single attribute."""
+        name, highest = max(losses.items(), key=lambda item: item[1])
+        return [f"{subject} {str(name)!r}: {percent(highest)}."] if len(losses) > 1 else []
 
     def _remarks(self) -> list[str]:
-        """Sentences on everything else that was done to the file."""
-        dropped, weighted = self.n_dropped, self.release_weights is not None
-        figures = "information loss, overall means, standard deviations and correlations are"
-        weighting = f"Medians are not weighted, but {figures}."
-        if self.statistic == "mean":
-            weighting = f"Group means are weighted, and {figures} so too."
-        rounded = self.rounding == "file" and self.loss is not None
-        remarks = [
-            (self.given, "The groups were found beforehand, and checked."),
-            (self.polished, "The groups were improved by local search."),
-            (rounded, f"{self.statistic.capitalize()}s are rounded to the decimals that their column has."),
-            (weighted, "The groups are formed without the weights."),
-            (weighted and self.loss is not None, weighting),
-            (weighted, _RELEASED_WEIGHTS.get(self.release_weights or "", "")),
-            *((self.shuffled, each.text) for each in self.findings if (each.code, each.level) == ("order", "ok")),
-            (
-                dropped > 0,
-                f"{counted(dropped, 'record')} of {self.n_records + dropped:,} with a missing quasi-identifier "
-                f"{'was' if dropped == 1 else 'were'} left out.",
-            ),
-            (
-                bool(self.constant_columns),
-                f"One value only, and no part in distances: {quoted(self.constant_columns)}.",
-            ),
-            (
-                bool(self.undeclared_columns),
-                "Released as they are, without having been declared confidential: "
-                f"{quoted(self.undeclared_columns)}; make sure that they identify nobody.",
-            ),
-            *((True, f"Released despite: {each.text}") for each in self.accepted),
-            (bool(self.accepted), f"The reason given: {self.reason.removesuffix('.')}."),
+        """Sentences on records left out, columns without a role, and accepted findings."""
+        sentences = [
+            *map(str, self.filled),
+            *(each.text for each in self.findings if self.shuffled and (each.code, each.level) == ("order", "ok")),
         ]
-        return [*map(str, self.filled), *(sentence for applies, sentence in remarks if applies)]
-
-
-def _largest(figures: dict[Hashable, float]) -> tuple[str, float]:
-    """Name, in quotes, and value of the first largest of ``figures``."""
-    name, value = max(figures.items(), key=lambda item: item[1])
-    return repr(str(name)), value
+        if self.n_dropped:
+            n = self.n_records + self.n_dropped
+            were = "was" if self.n_dropped == 1 else "were"
+            sentences.append(
+                f"{counted(self.n_dropped, 'record')} of {n:,} with a missing quasi-identifier {were} left out."
+            )
+        if self.constant_columns:
+            sentences.append(f"One value only, and no part in distances: {quoted(self.constant_columns)}.")
+        if self.undeclared_columns:
+            sentences.append(
+                "Released as they are, without having been declared confidential: "
+                f"{quoted(self.undeclared_columns)}; make sure that they identify nobody."
+            )
+        sentences += [f"Released despite: {each.text}" for each in self.accepted]
+        if self.accepted:
+            sentences.append(f"The reason given: {self.reason.removesuffix('.')}.")
+        return sentences
 
 
 # A gap of at most this is rounding: see microagg.optimum.bounds.CLOSED, which needs Numba.
