@@ -209,10 +209,10 @@ class Release(Released):
         Raises
         ------
         DataError
-            If ``file`` cannot be read, ``path`` cannot be written, ``comparison`` is no such table, or Jinja2 or
-            Matplotlib is not installed.
+            If ``file`` cannot be read, ``path`` cannot be written, ``comparison`` is no such table, or Jinja2 is
+            not installed.
         """
-        from microagg.release.report.document import document  # which needs Jinja2 and Matplotlib
+        from microagg.release.report.document import document  # which needs Jinja2
 
         write_text(path, document(self.to_dict(**about)))
 

@@ -122,17 +122,10 @@ def test_the_document_can_be_read_by_all_and_needs_nothing_else(release, tmp_pat
     levels = [int(tag[1]) for tag, _ in page.elements if tag in {"h1", "h2", "h3"}]
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
-    assert len(page.all("caption")) == len(page.all("table")) == 6
+    assert len(page.all("caption")) == len(page.all("table")) == 7
     assert all(attrs.get("scope") in {"col", "row"} for attrs in page.all("th"))
-    [drawn] = page.all("svg")
     ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
     assert len(ids) == len(set(ids))
-    assert drawn["role"] == "img"
-    assert set(drawn["aria-labelledby"].split()) <= set(ids)
-    for _, attrs in page.elements:
-        for name, value in attrs.items():
-            if "url(#" in (value or "") or name == "href":
-                assert value.split("#")[1].rstrip(")").split(")")[0] in ids
 
 
 def test_risks_and_utility_stand_before_and_after(release, tmp_path):
@@ -199,8 +192,11 @@ def test_choices_and_versions_are_said_in_words(frame):
 
 
 def test_where_the_choice_stands_among_what_was_compared(release, tmp_path):
-    said = Page(html(release, tmp_path, comparison=COMPARISON)).said()
+    page = Page(html(release, tmp_path, comparison=COMPARISON))
+    said = page.said()
+    assert page.below("strong")[-1] == "20.0 %"
     for says in (
+        "k MDAV* MDAV Other Lower bound 3 10.0 % 9.00 % – 8.00 % 5 20.0 % 18.0 % 25.0 % 12.0 % 10 30.0 % – – 21.0 %",
         "6 releases by 3 methods",
         "At k = 5, the chosen MDAV* has a loss of 20.0 %; 1 of the 2 other methods",
         "MDAV the lowest: 18.0 %. ",
