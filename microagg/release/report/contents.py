@@ -413,7 +413,7 @@ def _is_chosen(comparison: pd.DataFrame, release: Released) -> pd.Series[bool]:
 
 
 def _loss_in_words(table: pd.DataFrame) -> str:
-    """Return where the loss of the chosen row stands among others of its k, and what other k cost."""
+    """Return where the loss of the chosen row stands among others of its k."""
     n_methods = table["title"].nunique()
     what = f"{counted(len(table), 'release')} by {counted(n_methods, 'method')} were compared"
     if not table["chosen"].any():
@@ -435,11 +435,4 @@ def _loss_in_words(table: pd.DataFrame) -> str:
             f"{'has' if n_better == 1 else 'have'} a lower loss, {best['title']} the lowest: "
             f"{percent(float(best['information_loss']))}"
         )
-    if "floor" in table and pd.notna(row["floor"]) and row["floor"] > 0:
-        sentence += f". The lower bound at this k is {percent(float(row['floor']))}"
-    same = table[table["title"] == row["title"]]
-    near = pd.concat([same[same["k"] < k].nlargest(1, "k"), same[same["k"] > k].nsmallest(1, "k")])
-    others = [
-        f"{percent(lost)} at k = {near_k:,}" for near_k, lost in zip(near["k"], near["information_loss"], strict=True)
-    ]
-    return f"{sentence}. The loss of the same method is {listing(others)}." if others else f"{sentence}."
+    return f"{sentence}."
