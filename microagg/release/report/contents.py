@@ -1,4 +1,4 @@
-"""What the report on a release says, as JSON can hold it, and the choices of a recipe in words."""
+"""The contents of the report on a release, for JSON, and the choices of a recipe in words."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def _risk(report: Report, assessment: Assessment | None) -> str:
 # The report will be passed on, so no value of the original file stands in it that the release does not hold: no digests
 # of originals, no labels of records left out, no values that gaps were filled with, and no categories of a recipe.
 
-# So many digits do not tell by the difference of two reports what one record adds.
+# With so few digits, the difference of two reports does not reveal the part of one record.
 _DIGITS = 4
-# Of more columns in one role the report names so many.
+# The maximum number of columns of a role that the report names.
 _MOST_NAMES = 60
 
 _LIKE_ORIGINAL = "As the original was: other columns to the byte, numbers and dates in its notation."
@@ -74,7 +74,7 @@ def contents(
     labels: Mapping[str, str] | None = None,
     for_steward: bool = False,
 ) -> dict[str, Any]:
-    """Return what the report says; see :meth:`microagg.Release.to_html` for the parameters and errors."""
+    """The contents of the report; see :meth:`microagg.Release.to_html` for the parameters and errors."""
     if assessment is not None and not isinstance(assessment, Assessment):
         raise ParameterError(f"assessment must be what Release.assess returns, not {type(assessment).__name__}.")
     file_facts, report = _file(file, file_name), release.report.to_dict()
@@ -143,7 +143,7 @@ def _columns(release: Released, labels: Mapping[str, str]) -> list[dict[str, Any
         fates = {"replaced by the mean weight of their group" if mean_weight else "released as they are": names}
         if role == "quasi_identifiers":
             # A row for each way in which they are replaced.
-            fates = {f"replaced by {words}": replaced for words, replaced in stand_ins(chosen).items()}
+            fates = {f"replaced by {words}": replaced for words, replaced in _replacements(chosen).items()}
         for fate, columns in fates.items():
             if columns:
                 fate = fate if set(columns) & set(release.to_pandas().columns) else "left out"
@@ -161,7 +161,7 @@ def _assessment(assessment: Assessment) -> dict[str, Any]:
 
 
 def _program(release: Released, out: str | None, origin: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return the program that makes the release again, and what is to be said of it."""
+    """The program that repeats the release, and a remark on it."""
     recipe = release.recipe
     arguments: dict[str, Any] = dict(origin) if origin else {"file": "original.csv"}
     if (arguments.get("reading") or {}).get("missing"):
@@ -180,7 +180,7 @@ def _program(release: Released, out: str | None, origin: Mapping[str, Any] | Non
 
 
 def _finite(value: Any, digits: int) -> Any:
-    """Return ``value`` with floats of so many ``digits``, and None for those that JSON does not know."""
+    """``value`` with floats of at most ``digits`` significant digits, and None for NaN and infinity."""
     if isinstance(value, dict):
         return {key: _finite(item, digits) for key, item in value.items()}
     if isinstance(value, list):
@@ -207,7 +207,7 @@ _OVERALL |= {"correlation_change", "correlation_pair", "interval_disclosure"}
 
 
 def _withhold(contents: dict[str, Any]) -> None:
-    """Take figures that give away a value out of ``contents``, and put into ``"withheld"`` which and why."""
+    """Remove figures that reveal a value of a record from ``contents``, and state the reasons under "withheld"."""
     report, assessment, says = contents["report"], contents["assessment"], contents["withheld"]
     dominated = set(map(str, report["dominated"]))
     if not dominated:
@@ -265,10 +265,10 @@ _WEIGHTS = {
 
 
 def choices(recipe: Mapping[str, Any], report: Report) -> list[tuple[str, str]]:
-    """Return what was chosen and how, each as a subject and words on it; what is the default is left out.
+    """Each choice that is not the default, as a subject and words.
 
-    Categories, orders and codes for missing values are counted, not named, as a release need not hold all of them; and
-    of what makes the order random it is not said by which seed, as that would undo it.
+    Categories, orders and codes for missing values are counted, not named, as a release need not hold all of them. The
+    seed of a random order is left out, as it would undo the order.
     """
     chosen = recipes.choices(recipe)
     further = [option for option in OPTIONS if not option.in_report and chosen[option.name] != option.default]
@@ -324,14 +324,14 @@ def _column_choices(chosen: Mapping[str, Any], report: Report) -> Iterator[tuple
 
 
 def _size(value: Any) -> int:
-    """Return how many categories or codes there are: of a taxonomy those that have no others below."""
+    """The number of categories or codes; of a taxonomy, of its leaves."""
     if isinstance(value, Mapping):
         return sum(1 if below is None else _size(below) for below in value.values())
     return len(value) if isinstance(value, Sequence) and not isinstance(value, str) else 1
 
 
-def stand_ins(chosen: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Return what stands for the values of a group, in words, and of which quasi-identifiers it does."""
+def _replacements(chosen: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The quasi-identifiers by the words for their released values."""
     names_by_words: dict[str, list[Any]] = {}
     for name in chosen["quasi_identifiers"]:
         words = f"the {chosen['statistic']} of the group"
@@ -346,7 +346,7 @@ def stand_ins(chosen: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def _value_choices(chosen: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
-    words = " or ".join(stand_ins(chosen))
+    words = " or ".join(_replacements(chosen))
     if chosen["statistic"] == "generalize":
         words += f", as text: the range, or {_CATEGORIES[chosen['categories']]}"
     yield "Values are replaced by", words
@@ -367,7 +367,7 @@ def _value_choices(chosen: Mapping[str, Any], report: Report) -> Iterator[tuple[
         yield "Random numbers of the method", f"drawn from the seed {chosen['random_state']}"
 
 
-# What was compared with the release: other methods and values of k, and where the one that was chosen stands.
+# --- comparison with other methods and values of k --------------------------------------------------------------------
 
 _NEEDED = ("title", "k", "information_loss")
 
@@ -376,7 +376,7 @@ _ROUNDING = 1e-9
 
 
 def compared(comparison: pd.DataFrame, release: Released) -> dict[str, Any] | None:
-    """Return the rows of a comparison with the one that was chosen marked, and what they say; None if it has none.
+    """The rows of a comparison with the chosen one marked, and sentences on them; None if it has no rows.
 
     Raises :class:`DataError` if it is no table with ``title``, ``k`` and ``information_loss``.
     """
@@ -404,7 +404,7 @@ def compared(comparison: pd.DataFrame, release: Released) -> dict[str, Any] | No
 
 
 def _is_chosen(comparison: pd.DataFrame, release: Released) -> pd.Series[bool]:
-    """Return which row is the release: the one marked, otherwise the one of its method and k, if there is one."""
+    """Which row is the release: the one marked, otherwise the one of its method and k."""
     if "chosen" in comparison and is_bool_dtype(comparison["chosen"]):
         return comparison["chosen"].astype(bool)
     method = release.recipe["method"]
@@ -413,7 +413,7 @@ def _is_chosen(comparison: pd.DataFrame, release: Released) -> pd.Series[bool]:
 
 
 def _loss_in_words(table: pd.DataFrame) -> str:
-    """Return where the loss of the chosen row stands among others of its k."""
+    """The loss of the chosen row beside those of other methods at its k, as a sentence."""
     n_methods = table["title"].nunique()
     what = f"{counted(len(table), 'release')} by {counted(n_methods, 'method')} were compared"
     if not table["chosen"].any():
