@@ -73,21 +73,12 @@ def make_mixed_groups(records: Records, k: int, classes: IntArray, first: int) -
 
 
 @borrows
-def _widen(pool: MixedPool, low: FloatArray, high: FloatArray, position: int) -> None:
-    """Widen extents, shape (d,), whose nodes ``pool.tables`` are related to, by the record at ``position``."""
+def _widen(pool: MixedPool, low: FloatArray, high: FloatArray, record: int) -> None:
+    """Widen extents, shape (d,), by ``record``, and relate ``pool.tables`` to their nodes."""
+    mixed.widen(pool, low, high, record)
     for j in range(len(low)):
         if pool.nominal[j]:
-            node = int(low[j])
-            height = pool.tables[j, pool.nodes[j, position]]
-            if height > pool.heights[j, node]:
-                while pool.heights[j, node] < height:
-                    node = pool.parents[j, node]
-                low[j] = node
-                high[j] = node
-                mixed.relate(pool, j, node)
-        else:
-            low[j] = min(low[j], pool.numbers[j, position])
-            high[j] = max(high[j], pool.numbers[j, position])
+            mixed.relate(pool, j, int(low[j]))
 
 
 @borrows
@@ -182,38 +173,16 @@ def _form_groups(pool: MixedPool, groups: MixedGroups, k: int, penalty: float, f
             if not from_seed:
                 mixed.copy_to(groups.point, mixed.point_at(pool, position))
             its_class = groups.classes[pool.records[position]]
-            _widen(pool, groups.low[group], groups.high[group], position)
+            _widen(pool, groups.low[group], groups.high[group], pool.records[position])
             _enter(pool, groups, group, position, groups.of_class[its_class])
             groups.of_class[its_class] += 1
             spent += pool.counts[EXTENT] + d * measured
     return False
 
 
-@borrows
-def _information_of_union(pool: MixedPool, low: FloatArray, high: FloatArray, point: FloatArray) -> float:
-    """Return I of a set with these extents and ``point``, shape (d,), whose nodes ``pool.tables`` are related to."""
-    total = 0.0
-    for j in range(len(low)):
-        if pool.nominal[j]:
-            total += pool.tables[j, int(low[j])]
-        elif pool.domains[j] > 0.0:
-            total += (max(high[j], point[j]) - min(low[j], point[j])) / pool.domains[j]
-    return total
-
-
-@borrows
-def _relate_all(pool: MixedPool, point: FloatArray) -> None:
-    for j in range(len(point)):
-        if pool.nominal[j]:
-            mixed.relate(pool, j, int(point[j]))
-
-
 @kernel
 def _join_best(pool: MixedPool, groups: MixedGroups, record: int, penalty: float) -> None:
     """Let a record join the group that it costs least."""
-    position = pool.positions[record]
-    point = mixed.point_at(pool, position)
-    _relate_all(pool, point)
     number = groups.number[0]
     alike = np.zeros(number, dtype=np.int64)
     for other in range(len(groups.labels) if penalty > 0.0 else 0):
@@ -223,15 +192,14 @@ def _join_best(pool: MixedPool, groups: MixedGroups, record: int, penalty: float
     least = np.inf
     for group in range(number):
         low, high, size = groups.low[group], groups.high[group], groups.sizes[group]
-        cost = (size + 1) * _information_of_union(pool, low, high, point) - size * mixed.extent(pool, low, high)
+        cost = (size + 1) * mixed.extent_with(pool, low, high, record) - size * mixed.extent(pool, low, high)
         if alike[group] < groups.majorities[group]:
             cost += penalty
         if cost < least:
             least = cost
             best = group
-    _relate_all(pool, groups.low[best])
-    _widen(pool, groups.low[best], groups.high[best], position)
-    _enter(pool, groups, best, position, alike[best])
+    mixed.widen(pool, groups.low[best], groups.high[best], record)
+    _enter(pool, groups, best, pool.positions[record], alike[best])
 
 
 class KMember(Microaggregator):

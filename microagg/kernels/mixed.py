@@ -355,7 +355,7 @@ def make_groups(records: Records, labels: IntArray) -> Groups:
         np.empty((g, d)),
         np.empty(g),
     )
-    _fill(groups)
+    fill(groups)
     return groups
 
 
@@ -368,30 +368,31 @@ class Rests(NamedTuple):
 
 
 @kernel
-def _fill(groups: Groups) -> None:
+def fill(groups: Groups) -> None:
+    """Link the records of each group, and compute what it spans."""
     for x in range(len(groups.labels) - 1, -1, -1):
         group = groups.labels[x]
         groups.following[x] = groups.first[group]
         groups.first[group] = x
     for group in range(len(groups.sizes)):
-        _renew(groups, group)
+        renew(groups, group)
 
 
 @borrows
-def _renew(groups: Groups, group: int) -> None:
+def renew(groups: Groups, group: int) -> None:
     """Compute the extents of a group whose records have changed."""
     low, high = groups.low[group], groups.high[group]
     y = groups.first[group]
     copy_to(low, groups.points[y])
     copy_to(high, groups.points[y])
     while y >= 0:
-        _widen(groups, low, high, y)
+        widen(groups, low, high, y)
         y = groups.following[y]
     groups.extents[group] = extent(groups, low, high)
 
 
 @borrows
-def _common(groups: Groups, j: int, one: int, other: int) -> int:
+def _common(groups: Groups | MixedPool, j: int, one: int, other: int) -> int:
     """Return the lowest common ancestor of two nodes of attribute ``j``."""
     # A parent comes before its children: the higher number of two different nodes is no ancestor of the other.
     while one != other:
@@ -403,7 +404,7 @@ def _common(groups: Groups, j: int, one: int, other: int) -> int:
 
 
 @borrows
-def _widen(groups: Groups, low: FloatArray, high: FloatArray, x: int) -> None:
+def widen(groups: Groups | MixedPool, low: FloatArray, high: FloatArray, x: int) -> None:
     """Widen the extents ``low`` and ``high``, shape (d,), by record ``x``."""
     for j in range(len(low)):
         value = groups.points[x, j]
@@ -415,7 +416,7 @@ def _widen(groups: Groups, low: FloatArray, high: FloatArray, x: int) -> None:
 
 
 @borrows
-def extent_with(groups: Groups, low: FloatArray, high: FloatArray, x: int) -> float:
+def extent_with(groups: Groups | MixedPool, low: FloatArray, high: FloatArray, x: int) -> float:
     """Return the sum of the shares of a set with these extents, shape (d,), and record ``x``."""
     total = 0.0
     for j in range(len(low)):
@@ -435,7 +436,7 @@ def copy_to(target: FloatArray | IntArray, values: FloatArray | IntArray) -> Non
 
 
 @kernel
-def _leave_each_out(groups: Groups, group: int, rests: Rests) -> None:
+def leave_each_out(groups: Groups, group: int, rests: Rests) -> None:
     """Compute what a group of several records spans without each of them."""
     members = np.empty(groups.sizes[group], dtype=np.int64)
     y = groups.first[group]
@@ -447,7 +448,7 @@ def _leave_each_out(groups: Groups, group: int, rests: Rests) -> None:
     for y in members[1:]:
         copy_to(rests.low[y], low)
         copy_to(rests.high[y], high)
-        _widen(groups, low, high, y)
+        widen(groups, low, high, y)
     copy_to(low, groups.points[members[-1]])
     copy_to(high, low)
     for y in members[-2::-1]:
@@ -461,13 +462,13 @@ def _leave_each_out(groups: Groups, group: int, rests: Rests) -> None:
             else:
                 rests.low[y, j] = min(rests.low[y, j], low[j])
                 rests.high[y, j] = max(rests.high[y, j], high[j])
-        _widen(groups, low, high, y)
+        widen(groups, low, high, y)
     for y in members:
         rests.extents[y] = extent(groups, rests.low[y], rests.high[y])
 
 
 @borrows
-def _transfer(groups: Groups, x: int, group: int) -> None:
+def transfer(groups: Groups, x: int, group: int) -> None:
     """Move record ``x`` to ``group``; extents are not updated."""
     old_group = groups.labels[x]
     if groups.first[old_group] == x:
@@ -493,7 +494,7 @@ def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
     rests = Rests(np.empty((n, d)), np.empty((n, d)), np.empty(n))
     for group in range(g):
         if groups.sizes[group] > 1:
-            _leave_each_out(groups, group, rests)
+            leave_each_out(groups, group, rests)
     changes = 0
     for x in range(start, stop):
         group_of_x = groups.labels[x]
@@ -533,12 +534,12 @@ def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
                             best, target, partner = gain, group, y
                 y = groups.following[y]
         if target >= 0:
-            _transfer(groups, x, target)
+            transfer(groups, x, target)
             if partner >= 0:
-                _transfer(groups, partner, group_of_x)
+                transfer(groups, partner, group_of_x)
             for group in (group_of_x, target):
-                _renew(groups, group)
+                renew(groups, group)
                 if groups.sizes[group] > 1:
-                    _leave_each_out(groups, group, rests)
+                    leave_each_out(groups, group, rests)
             changes += 1
     return changes

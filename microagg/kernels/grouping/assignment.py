@@ -18,19 +18,12 @@ A reduced cost counts as zero within 1e-9 of the mean weight of a record in the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from microagg.kernels.compiled import kernel
 from microagg.kernels.grouping.groups import members_by_group
-from microagg.kernels.neighbors.brute_force import (
-    nearest,
-    passes_at_a_time,
-    squared_distance_of_rows,
-    squared_distances,
-)
 from microagg.progress import Cancelled, checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -44,85 +37,28 @@ LEAST_GAIN = 1e-10
 # Reduced costs within this of zero, in mean weights, count as zero. The solver is told to be ten times as exact.
 ZERO = 1e-9
 
-# Between two checkpoints: steps of the solver, each of some milliseconds at most, and zero edges that are passed over.
+# Between two checkpoints: weights that are computed, steps of the solver, each of some milliseconds at most, and zero
+# edges that are passed over.
+_WEIGHTS_AT_A_TIME = 4_000_000
 _STEPS_AT_A_TIME = 20
 _EDGES_AT_A_TIME = 50_000_000
 
 
-@kernel
-def _nearest_of(points: FloatArray, columns: FloatArray, count: int) -> IntArray:
-    """Find the ``count`` nearest of ``columns``, shape (d, m), to each of ``points``, nearest first."""
-    m = columns.shape[1]
-    nearest_columns = np.empty((len(points), count), dtype=np.int64)
-    distances = np.empty(m)
-    for i in range(len(points)):
-        squared_distances(columns, 0, m, points[i], distances)
-        nearest_columns[i] = nearest(distances, m, count)
-    return nearest_columns
-
-
-def _nearest_of_all(points: FloatArray, columns: FloatArray, count: int) -> IntArray:
-    """Like :func:`_nearest_of`, with checkpoints."""
-    nearest_columns = np.empty((len(points), count), dtype=np.int64)
-    for start, stop in _stretches(points, columns):
-        nearest_columns[start:stop] = _nearest_of(points[start:stop], columns, count)
-    return nearest_columns
-
-
-def _stretches(points: FloatArray, columns: FloatArray) -> Iterator[tuple[int, int]]:
-    """Yield which of ``points``, from where to where, are measured from all ``columns``, each after a checkpoint."""
-    size = passes_at_a_time(columns.shape[1], len(columns))
-    for start in range(0, len(points), size):
-        checkpoint("assigning the records")
-        yield start, min(start + size, len(points))
-
-
-@kernel
-def _weights(X: FloatArray, centers: FloatArray, records: IntArray, groups: IntArray, squared: bool) -> FloatArray:
-    """Return the weight of each edge from ``records`` to ``groups``."""
-    result = np.empty(len(records))
-    for edge in range(len(records)):
-        result[edge] = squared_distance_of_rows(X, records[edge], centers, groups[edge])
-        if not squared:
-            result[edge] = np.sqrt(result[edge])
-    return result
-
-
-@kernel
 def _cheap_edges(
-    X: FloatArray, columns: FloatArray, u: FloatArray, v: FloatArray, squared: bool, most: float
+    X: FloatArray, centers: FloatArray, u: FloatArray, v: FloatArray, metric: str, most: float
 ) -> tuple[IntArray, FloatArray]:
-    """Find all edges whose reduced cost is at most ``most``: record · m + group, ascending, and the reduced costs."""
-    m = columns.shape[1]
-    edges = np.empty(4 * len(X), dtype=np.int64)
-    costs = np.empty(len(edges))
-    n_edges = 0
-    weights = np.empty(m)
-    for i in range(len(X)):
-        squared_distances(columns, 0, m, X[i], weights)
-        if not squared:
-            weights = np.sqrt(weights)
-        for g in range(m):
-            cost = weights[g] - u[i] - v[g]
-            if cost <= most:
-                if n_edges == len(edges):
-                    edges = np.concatenate((edges, np.empty_like(edges)))
-                    costs = np.concatenate((costs, np.empty_like(costs)))
-                edges[n_edges] = i * m + g
-                costs[n_edges] = cost
-                n_edges += 1
-    return edges[:n_edges], costs[:n_edges]
+    """Return all edges whose reduced cost is at most ``most``, record · m + group, ascending, and the reduced costs."""
+    from scipy.spatial.distance import cdist
 
-
-def _all_cheap_edges(
-    X: FloatArray, columns: FloatArray, u: FloatArray, v: FloatArray, squared: bool, most: float
-) -> tuple[IntArray, FloatArray]:
-    """Do as :func:`_cheap_edges`, with checkpoints."""
     edges, costs = [], []
-    for start, stop in _stretches(X, columns):
-        some, their_costs = _cheap_edges(X[start:stop], columns, u[start:stop], v, squared, most)
-        edges.append(some + start * columns.shape[1])
-        costs.append(their_costs)
+    size = max(1, _WEIGHTS_AT_A_TIME // len(centers))
+    for start in range(0, len(X), size):
+        checkpoint("assigning the records")
+        rows = slice(start, start + size)
+        reduced = cdist(X[rows], centers, metric) - u[rows, np.newaxis] - v
+        cheap = np.flatnonzero(reduced <= most)
+        edges.append(start * len(centers) + cheap)
+        costs.append(reduced.ravel()[cheap])
     return np.concatenate(edges), np.concatenate(costs)
 
 
@@ -254,21 +190,26 @@ def assign(X: FloatArray, centers: FloatArray, labels: IntArray, low: int, high:
     ``X`` has the shape (n, d), ``centers`` (m, d). ``labels``, shape (n,), are any assignment whose groups have ``low``
     to ``high`` records; they are returned if they weigh nothing. With ``squared`` a weight is the square of a distance.
     """
+    from scipy.spatial import KDTree
+
     n, m = len(X), len(centers)
-    rows = np.arange(n)
-    unit = _weights(X, centers, rows, labels, squared).mean()
+    metric, rows = "sqeuclidean" if squared else "euclidean", np.arange(n)
+
+    def weights(records: IntArray, groups: IntArray) -> FloatArray:
+        squares = np.square(X[records] - centers[groups]).sum(axis=1)
+        return np.asarray(squares if squared else np.sqrt(squares))
+
+    unit = weights(rows, labels).mean()
     if unit == 0.0 or m == 1:
         return labels
-    columns = np.ascontiguousarray(centers.T)
-    near = _nearest_of_all(X, columns, min(m, CENTROIDS_PER_RECORD))
-    around = _nearest_of_all(centers, np.ascontiguousarray(X.T), min(n, RECORDS_PER_PLACE * low))
+    near = KDTree(centers).query(X, min(m, CENTROIDS_PER_RECORD))[1].reshape(n, -1)
+    around = KDTree(X).query(centers, min(n, RECORDS_PER_PLACE * low))[1].reshape(m, -1)
     candidates = [rows[:, np.newaxis] * m + near, around * m + np.arange(m)[:, np.newaxis], rows * m + labels]
     edges = np.unique(np.concatenate([part.ravel() for part in candidates]))
     while True:
         records, groups = np.divmod(edges, m)
-        weights = _weights(X, centers, records, groups, squared)
-        best, u, v = _solve(weights / unit, records, groups, n, m, low, high)
-        cheap, costs = _all_cheap_edges(X, columns, u * unit, v * unit, squared, ZERO * unit)
+        best, u, v = _solve(weights(records, groups) / unit, records, groups, n, m, low, high)
+        cheap, costs = _cheap_edges(X, centers, u * unit, v * unit, metric, ZERO * unit)
         missing = np.setdiff1d(cheap[costs < -ZERO * unit], edges, assume_unique=True)
         if len(missing) == 0:
             break

@@ -14,7 +14,6 @@ or, of records with categories, by which Total-IL grows least. Neither order is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,19 +23,6 @@ from microagg.kernels import mixed
 from microagg.partition import Partition
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
-
-
-class Costs(Protocol):
-    """What mergers cost, groups being numbered by their first records."""
-
-    def of(self, group: int) -> FloatArray:
-        """Return by how much the loss grows if ``group`` is merged with each, shape (g,)."""
-
-    def distances(self, group: int) -> FloatArray:
-        """Return how far each is from ``group``, shape (g,)."""
-
-    def join(self, one: int, other: int) -> None:
-        """Merge the group ``other`` into ``one``."""
 
 
 class Squares:
@@ -109,6 +95,10 @@ class Shares:
         self.low[one], self.high[one] = low[0], high[0]
         self.sizes[one] += self.sizes[other]
         self.own[one] = self.sizes[one] * shares[0].sum()
+
+
+#: What mergers cost, groups being numbered by their first records.
+Costs = Squares | Shares
 
 
 def merge_costs(data: FloatArray | Records, labels: IntArray) -> Costs:

@@ -204,9 +204,9 @@ def _refresh(state: _State, group: int) -> None:
         for x in members:
             state.losses[group] += squared_distance_of_rows(groups.points, x, state.centers, group)
     else:
-        mixed._renew(groups, group)
+        mixed.renew(groups, group)
         if len(members) > 1:
-            mixed._leave_each_out(groups, group, state.rests)
+            mixed.leave_each_out(groups, group, state.rests)
         state.losses[group] = groups.sizes[group] * groups.extents[group]
     state.lacks[group] = len(members) * lack(state.rules, members)
     for x in members:
@@ -367,9 +367,9 @@ def _examine(state: _State, x: int, k: int, price: float, width: int) -> bool:
                 best, target, partner, least = gain, group, joined, gain
     if target < 0:
         return False
-    mixed._transfer(groups, x, target)
+    mixed.transfer(groups, x, target)
     if partner >= 0:
-        mixed._transfer(groups, partner, group_of_x)
+        mixed.transfer(groups, partner, group_of_x)
     _refresh(state, group_of_x)
     _refresh(state, target)
     return True

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -57,7 +58,7 @@ _LEAST_GAIN = 1e-9
 
 
 class MixedAnnealing(NamedTuple):
-    """A partition that iterations change, and the best one so far; made by :class:`_Region`."""
+    """A partition that iterations change, and the best one so far; made by :func:`_begin`."""
 
     groups: Groups  # the partition that is being changed, with room for as many groups as the records can form
     number: IntArray  # shape (1,): how many groups there are
@@ -127,7 +128,7 @@ def _grown(part: Groups, k: int, seed: Seed) -> None:
                         best, least = x, extents[x]
             part.labels[best] = group
             extents[best] = np.inf
-            mixed._widen(part, part.low[group], part.high[group], best)
+            mixed.widen(part, part.low[group], part.high[group], best)
         part.sizes[group] = k
         part.extents[group] = mixed.extent(part, part.low[group], part.high[group])
     for x in range(m):
@@ -139,11 +140,11 @@ def _grown(part: Groups, k: int, seed: Seed) -> None:
                 if growth < least:
                     best, least = group, growth
             part.labels[x] = best
-            mixed._widen(part, part.low[best], part.high[best], x)
+            mixed.widen(part, part.low[best], part.high[best], x)
             part.sizes[best] += 1
             part.extents[best] = mixed.extent(part, part.low[best], part.high[best])
     part.first[:] = -1
-    mixed._fill(part)
+    mixed.fill(part)
 
 
 @kernel
@@ -255,53 +256,50 @@ def _anneal(annealing: MixedAnnealing, k: int, first: int, last: int, total: int
             mixed.copy_to(annealing.best, groups.labels)
 
 
+def _begin(groups: Groups, k: int, seed: Seed) -> MixedAnnealing:
+    """Return what iterations begin with: ``groups``, and room for as many as the records can form."""
+    number = len(groups.sizes)
+    spare = (0, len(groups.labels) // k - number)
+    roomy = groups._replace(
+        sizes=np.pad(groups.sizes, spare),
+        first=np.pad(groups.first, spare),
+        low=np.pad(groups.low, (spare, (0, 0))),
+        high=np.pad(groups.high, (spare, (0, 0))),
+        extents=np.pad(groups.extents, spare),
+    )
+    return MixedAnnealing(roomy, np.array([number]), groups.labels.copy(), np.zeros(2), seed)
+
+
 class _Region:
     """Some records, by themselves: moved and exchanged until nothing is gained, then ``iterations`` follow."""
 
     def __init__(self, records: Records, labels: IntArray, k: int, iterations: int, seed: Seed) -> None:
-        self._groups = mixed.make_groups(records, canonical_labels(labels))
-        self._k, self._iterations, self._seed = k, iterations, seed
-        self._next, self._changes = 0, 0  # the record to be examined next, and what has changed in this pass
-        self._annealing: MixedAnnealing | None = None
-        self._temperature = 0.0
-        self._done = 0
+        self.labels = labels  #: the best partition so far
+        self._steps = self._search(records, k, iterations, seed)
 
-    @property
-    def labels(self) -> IntArray:
-        """The best partition so far, shape (n,)."""
-        return canonical_labels(self._groups.labels if self._annealing is None else self._annealing.best)
-
-    def advance(self, seconds: float = CHECKPOINT_SECONDS) -> bool:
-        """Go on for about so long, and return whether there is more to do."""
-        end = time.perf_counter() + seconds
-        while self._annealing is None:
-            stop = min(self._next + _RECORDS_AT_A_TIME, len(self._groups.labels))
-            self._changes += mixed.improve(self._groups, self._k, self._next, stop, mixed.WIDTH)
-            self._next = stop
-            if stop == len(self._groups.labels):
-                if self._changes == 0:
-                    self._annealing = self._begin()
-                self._next, self._changes = 0, 0
+    def advance(self) -> bool:
+        """Go on for some tenths of a second, and return whether there is more to do."""
+        end = time.perf_counter() + CHECKPOINT_SECONDS
+        for labels in self._steps:
+            self.labels = labels
             if time.perf_counter() > end:
                 return True
-        while self._done < self._iterations and time.perf_counter() < end:
-            stop = min(self._done + _ITERATIONS_AT_A_TIME, self._iterations)
-            _anneal(self._annealing, self._k, self._done, stop, self._iterations, self._temperature)
-            self._done = stop
-        return self._done < self._iterations
+        return False
 
-    def _begin(self) -> MixedAnnealing:
-        groups, number = self._groups, len(self._groups.sizes)
-        self._temperature = _TEMPERATURE * float((groups.sizes * groups.extents).sum()) / number
-        spare = (0, len(groups.labels) // self._k - number)
-        roomy = groups._replace(
-            sizes=np.pad(groups.sizes, spare),
-            first=np.pad(groups.first, spare),
-            low=np.pad(groups.low, (spare, (0, 0))),
-            high=np.pad(groups.high, (spare, (0, 0))),
-            extents=np.pad(groups.extents, spare),
-        )
-        return MixedAnnealing(roomy, np.array([number]), groups.labels.copy(), np.zeros(2), self._seed)
+    def _search(self, records: Records, k: int, iterations: int, seed: Seed) -> Iterator[IntArray]:
+        """Yield the best labels now and then."""
+        groups = mixed.make_groups(records, canonical_labels(self.labels))
+        n, changes = records.n, 1
+        while changes > 0:
+            changes = 0
+            for first in range(0, n, _RECORDS_AT_A_TIME):
+                changes += mixed.improve(groups, k, first, min(first + _RECORDS_AT_A_TIME, n), mixed.WIDTH)
+                yield groups.labels
+        temperature = _TEMPERATURE * float((groups.sizes * groups.extents).sum()) / len(groups.sizes)
+        annealing = _begin(groups, k, seed)
+        for first in range(0, iterations, _ITERATIONS_AT_A_TIME):
+            _anneal(annealing, k, first, min(first + _ITERATIONS_AT_A_TIME, iterations), iterations, temperature)
+            yield annealing.best
 
 
 def improve(
@@ -325,21 +323,16 @@ def improve(
             seeds = [draw.integers(0, 2**63, 1, dtype=np.uint64) for _ in parts]
             for start in range(0, len(parts), THREADS):
                 batch = range(start, min(start + THREADS, len(parts)))
+                shares = [iterations * len(parts[i]) // (rounds * len(labels)) for i in batch]
                 searches = [
-                    _Region(
-                        records.take(parts[i]),
-                        labels[parts[i]],
-                        k,
-                        iterations * len(parts[i]) // (rounds * len(labels)),
-                        seeds[i],
-                    )
-                    for i in batch
+                    _Region(records.take(parts[i]), labels[parts[i]], k, share, seeds[i])
+                    for i, share in zip(batch, shares, strict=True)
                 ]
-                # As a list, which waits for all of them: two threads in one region would overwrite each other's groups.
+                # As a list, which waits for all of them: a region is searched by one thread at a time.
                 while any(list(pool.map(_Region.advance, searches))) and time.perf_counter() < end:
                     checkpoint("moving and exchanging records", (number + start / len(parts)) / rounds)
                 for i, search in zip(batch, searches, strict=True):
-                    labels[parts[i]] = firsts[i] + search.labels
+                    labels[parts[i]] = firsts[i] + canonical_labels(search.labels)
             labels = canonical_labels(labels)
     return labels
 

@@ -125,10 +125,10 @@ def test_the_solver_is_stopped_where_the_run_is_cancelled_and_no_checkpoint_foll
 def test_pieces_give_what_one_pass_gives(high, monkeypatch):
     X, centers, labels = case(1, 120, 30, 3, 5, whole=True)
     expected = assign(X, centers, labels, 3, high, squared=True)
-    monkeypatch.setattr(assignment, "passes_at_a_time", lambda *_: 7)
+    monkeypatch.setattr(assignment, "_WEIGHTS_AT_A_TIME", 7 * 30)
     monkeypatch.setattr(assignment, "_EDGES_AT_A_TIME", 1)
     seen = []
     with watched(lambda *where: seen.append(where) or True):
         assert np.array_equal(assign(X, centers, labels, 3, high, squared=True), expected)
-    # Each record its nearest centroids, each centroid its nearest records, reduced costs, and record by record.
-    assert len(seen) >= 18 + 5 + 18 + 120
+    # Reduced costs, and record by record.
+    assert len(seen) >= 18 + 120

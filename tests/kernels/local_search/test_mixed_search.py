@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 
 import numpy as np
@@ -48,9 +47,7 @@ def test_the_state_stays_that_of_its_labels(n, k):
     for _ in range(5):
         records = some_records(rng, n)
         labels = canonical_labels(some_labels(rng, n, k))
-        region = mixed_search._Region(records, labels, k, 10_000, np.array([n], dtype=np.uint64))
-        region._groups = mixed.make_groups(records, labels)
-        annealing = region._begin()
+        annealing = mixed_search._begin(mixed.make_groups(records, labels), k, np.array([n], dtype=np.uint64))
         # A temperature at which much is kept, so that groups come and go.
         warm = generalization.total_information_loss(records, labels) / 10
         mixed_search._anneal(annealing, k, 0, 300, 300, warm)
@@ -88,29 +85,6 @@ def test_regions_are_searched_alike_by_any_number_of_threads(monkeypatch):
         assert np.bincount(found[0]).min() >= 3
         before, after = (generalization.total_information_loss(records, own) for own in (labels, found[0]))
         assert after < before
-
-
-def test_no_region_is_searched_by_two_threads_at_once(monkeypatch):
-    rng = np.random.default_rng(0)
-    records, labels = some_records(rng, 300), some_labels(rng, 300, 3)
-    busy, twice, calls, advance = set(), [], {}, mixed_search._Region.advance
-
-    def slowly(region, seconds=0.0):
-        twice.extend([region] if region in busy else [])
-        busy.add(region)
-        is_slow = list(calls.setdefault(region, [])) == [] and len(calls) % 2 == 0
-        # Of two regions one is done long before the other, and has more to do.
-        time.sleep(0.05 if is_slow else 0.001)
-        calls[region].append(is_slow)
-        more = advance(region, 0.01)
-        busy.discard(region)
-        return more or len(calls[region]) < 4
-
-    monkeypatch.setattr(mixed_search, "_MOST_IN_REGION", 60)
-    monkeypatch.setattr(mixed_search, "THREADS", 2)
-    monkeypatch.setattr(mixed_search._Region, "advance", slowly)
-    mixed_search.improve(records, labels, 3, iterations=2_000)
-    assert not twice
 
 
 def changes_of(labels, k):
