@@ -1,7 +1,6 @@
 from . import datasets as datasets, explain as explain, metrics as metrics, optimum as optimum
 from .algorithms.base import Info as Info, Microaggregator as Microaggregator, Param as Param
-from .algorithms.own import register as register
-from .algorithms.registry import ALGORITHMS as ALGORITHMS, make as make
+from .algorithms.registry import ALGORITHMS as ALGORITHMS, make as make, register as register
 from .api import microaggregate as microaggregate, replay as replay
 from .columns.scaling import standardize as standardize
 from .columns.schema import Schema as Schema

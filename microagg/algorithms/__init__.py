@@ -5,20 +5,20 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from microagg.algorithms import own
+from microagg.algorithms import registry
 from microagg.algorithms.base import REGISTERED, Microaggregator
 
 __all__ = ["REGISTERED"]
 
 # What all algorithms build on, and what finds them.
-_BESIDE = {"base", "method", "own", "registry", "signatures"}
+_BESIDE = {"base", "method", "registry", "signatures"}
 
 
 def _discover() -> dict[str, type[Microaggregator]]:
     """Find the classes of this package that declare an ``info``, sorted by family and year."""
     classes: dict[str, type[Microaggregator]] = {}
     for name in {file.name for file in pkgutil.iter_modules(__path__)} - _BESIDE:
-        for cls in own.algorithms_in(importlib.import_module(f"{__name__}.{name}")):
+        for cls in registry.algorithms_in(importlib.import_module(f"{__name__}.{name}")):
             key = cls.info.key
             if key in classes:
                 raise RuntimeError(f"two algorithms have the key {key!r}: {classes[key]} and {cls}")
@@ -27,4 +27,4 @@ def _discover() -> dict[str, type[Microaggregator]]:
 
 
 REGISTERED.update(_discover())
-own.load()
+registry.load_user_algorithms()

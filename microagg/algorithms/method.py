@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from microagg.algorithms.base import Microaggregator, Preset, check_params, is_own
-from microagg.algorithms.own import register
-from microagg.algorithms.registry import ALGORITHMS, algorithm
+from microagg.algorithms.registry import ALGORITHMS, algorithm, register
 from microagg.errors import ParameterError
 
 

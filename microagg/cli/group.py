@@ -140,7 +140,7 @@ def cli(ctx: click.Context, plugin: tuple[str, ...]) -> None:
       microagg verify people_k5.csv --qi age,income --k 5
     """
     for path in plugin:
-        from microagg.algorithms.own import FILES, load_file  # which needs scikit-learn and Numba
+        from microagg.algorithms.registry import FILES, load_file  # which needs scikit-learn and Numba
 
         load_file(path)
         # For subprocesses.

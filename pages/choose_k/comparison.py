@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from microagg import ALGORITHMS, ParameterError
-from microagg.algorithms import own as user_algorithms
+from microagg.algorithms import registry
 from microagg.algorithms.method import PENALTY, VARIANTS
 from pages.shared import certificate, methods, state
 from pages.shared.figures import finish, show_figure
@@ -69,7 +69,7 @@ def controls(workspace: Workspace) -> None:
 
 def say_left_out(workspace: Workspace) -> None:
     """Say which methods are not applicable, and which of the user's algorithms could not be loaded."""
-    for reason in user_algorithms.left_out:
+    for reason in registry.left_out:
         st.warning(sentence(reason))
     if missed := methods.left_out(workspace):
         titles = listing([escape_markdown(methods.title(name)) for name in missed])

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import microagg
 from microagg import Info, Microaggregator, Param, ParameterError, datasets, landscape
-from microagg.algorithms import method, own
+from microagg.algorithms import method, registry
 from microagg.cli import cli
 from microagg.errors import DataError
 from microagg.studies.experiment import sweep
@@ -55,7 +55,7 @@ def make_class(partition=by_first, **changes):
 @pytest.fixture(autouse=True)
 def as_before(monkeypatch, registered_as_before):
     """Have none of these registered afterwards, or run."""
-    monkeypatch.setattr(own, "left_out", [])
+    monkeypatch.setattr(registry, "left_out", [])
 
 
 def test_a_registered_class_is_found_by_its_key(X):
@@ -130,15 +130,15 @@ def test_the_template_is_loaded_from_its_file(monkeypatch, tmp_path):
     broken.write_text("1 / 0\n", encoding="utf-8")
     empty.write_text("x = 1\n", encoding="utf-8")
     missing = tmp_path / "missing.py"
-    monkeypatch.setenv(own.FILES, os.pathsep.join(map(str, (broken, TEMPLATE, empty, missing))))
+    monkeypatch.setenv(registry.FILES, os.pathsep.join(map(str, (broken, TEMPLATE, empty, missing))))
     points = [SimpleNamespace(value="of_class", load=make_class), SimpleNamespace(value="bad", load=lambda: int)]
-    monkeypatch.setattr(own, "entry_points", lambda group: points if group == "microagg.algorithms" else [])
+    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "microagg.algorithms" else [])
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        own.load()
+        registry.load_user_algorithms()
     assert {"shells", "by-first"} <= set(microagg.ALGORITHMS)
     said = [str(warning.message) for warning in told]
-    assert said == own.left_out
+    assert said == registry.left_out
     for part, sentence in zip(
         (
             "broken.py cannot be run: ZeroDivisionError",
@@ -158,7 +158,7 @@ def test_a_file_that_fails_halfway_registers_nothing_at_the_next_attempt_either(
     half.write_text(f"{TEMPLATE.read_text(encoding='utf-8')}\n\n1 / 0\n", encoding="utf-8")
     for _ in range(2):
         with pytest.raises(ParameterError, match=r"half\.py cannot be run: ZeroDivisionError"):
-            own.load_file(str(half))
+            registry.load_file(str(half))
         assert "shells" not in microagg.ALGORITHMS
 
 
@@ -201,12 +201,12 @@ def test_own_runs_stand_beside_the_stored_ones():
 
 
 def test_the_shell_takes_a_file(monkeypatch, tmp_path):
-    monkeypatch.setenv(own.FILES, "")
+    monkeypatch.setenv(registry.FILES, "")
     file, released = tmp_path / "wine.csv", tmp_path / "released.csv"
     datasets.load("wine").frame.to_csv(file, index=False)
     words = ["--plugin", str(TEMPLATE), "run", str(file), "--k", "4", "--method", "shells", "--out", str(released)]
     done = CliRunner().invoke(cli, words, prog_name="microagg")
-    assert (done.exit_code, os.environ[own.FILES]) == (0, str(TEMPLATE)), done.output
+    assert (done.exit_code, os.environ[registry.FILES]) == (0, str(TEMPLATE)), done.output
     frame = pd.read_csv(released)
     assert frame.groupby(list(frame.columns)).size().min() >= 4
     (tmp_path / "broken.py").write_text("import nothing_such\n", encoding="utf-8")

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import microagg
 from microagg import ALGORITHMS, datasets, landscape
-from microagg.algorithms import own
+from microagg.algorithms import registry
 from pages.shared import jobs, shell, state
 from tests.algorithms.test_own import as_before, by_first, make_class  # noqa: F401 - a fixture
 from tests.conftest import ROOT
@@ -181,7 +181,7 @@ TITLE = "By the first attribute (your own)"
 
 def test_the_pages_compare_an_algorithm_of_ones_own():
     microagg.register(make_class(lambda X, k: by_first(X, k) if len(X) < 100 or k < 5 else 1 / 0))
-    own.left_out.append("the algorithm of x.py is left out: there is no Python file x.py.")
+    registry.left_out.append("the algorithm of x.py is left out: there is no Python file x.py.")
     app = open_page("choose_k", data="wine", ks="3, 5")
     assert "x\\.py is left out" in words(app)
     assert TITLE in app.selectbox(key="w_method_chosen").options
