@@ -1,4 +1,4 @@
-"""Local search: the partition of another algorithm, improved until no move of records lowers the SSE, or further.
+"""Local search: the partition of another algorithm, improved until no move of records lowers the loss, or further.
 
 ``local-search``
 
@@ -21,6 +21,29 @@ that of the start, but need not be the least.
 Step 5 is done ``effort`` times for each group of the partition before it. With ``seconds``, it ends after this time at
 the latest.
 
+``least-loss`` searches on its own, of numbers as above, of records that hold categories for the least Total-IL, see
+:mod:`microagg.kernels.local_search.mixed_search`:
+
+1. Groups are made: of numbers by MDAV*, of more than 20,000 records by MDAV+; of records that hold categories by greedy
+   k-member, within blocks that Mondrian makes where there are more than 30,000.
+2. Records are moved and exchanged among groups until nothing is gained.
+3. A few neighboring groups are taken apart and put together otherwise, again and again; what lowers the loss stays.
+   This is done 20 times (quick effort), 200 times (usual) or 2,000 times (thorough) for each group there is, but no
+   more than 10,000, 100,000 or 2,000,000 times in all; half as often where records hold categories, and the less often
+   the more k is above 20 (at k = 100 a fifth as often), as each time takes longer. With a number of seconds, about so
+   long: the quick effort is timed, and what it took for an iteration says how many more there is time for, one for each
+   group at least. With this number the same groups are made again.
+
+With rules that groups have to keep of confidential attributes, these are made to keep them in the end. There are more
+starts then: groups of step 1 and of t-closeness first that are as large as groups have to be to keep the rules, or
+larger; where most groups of step 1 lack something, the groups of steps 2 and 3 are none of them. The best result is
+improved in further rounds, until records were examined 20,000 (quick), 100,000 (usual, and with seconds) or 1,000,000
+(thorough) times; see :mod:`microagg.kernels.local_search.guarded`.
+
+Numbers of a single attribute are sorted and cut optimally instead, as by MHM: nothing loses less.
+
+The loss is the SSE of numbers, and Total-IL of records that hold categories. It never is above that of step 1.
+
 Time: that of the start; then O(kd) for each record and group that is tried, in several dozen passes; an iteration of
 step 5 takes a time that does not depend on the number of records.
 
@@ -31,9 +54,37 @@ et al. 2000.
 
 from __future__ import annotations
 
-from microagg.algorithms.base import Info, Microaggregator, Param, start_labels
+import math
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from microagg.algorithms.base import LOCAL_SEARCH, Info, Microaggregator, Param, start_labels
+from microagg.columns.records import Records
+from microagg.kernels.local_search import guarded, mixed_search
+from microagg.kernels.local_search.guarded import Rules
 from microagg.kernels.local_search.iterated import improve
+from microagg.kernels.paths import by_value, split_path
+from microagg.partition import Partition
 from microagg.validation import FloatArray, IntArray
+
+#: How often groups are taken apart at k of at most 20: for each group, and in all at most.
+EFFORTS = {"quick": (20, 10_000), "usual": (200, 100_000), "thorough": (2_000, 2_000_000)}
+
+#: With rules to keep: how many records are examined before the last start is tried, and as many before the last round.
+EXAMINED = {"quick": 20_000, "usual": 100_000, "thorough": 1_000_000}
+
+#: Groups are begun with that are so many times as large as those that can keep the rules.
+STARTS = (1.4, 1.0, 2.0)
+
+#: The share of that for records that hold categories.
+MIXED_SHARE = 0.5
+
+#: More records than this are not compared with all others: MDAV+ compares them by a tree, Mondrian divides them before.
+MOST_FOR_MDAV_STAR, MOST_FOR_K_MEMBER = 20_000, 30_000
+
+_START = Param("start", "algorithm", (), "mdav-star", "The algorithm that makes the groups to improve.")
 
 
 class LocalSearch(Microaggregator):
@@ -42,7 +93,7 @@ class LocalSearch(Microaggregator):
     info = Info(
         key="local-search",
         title="Local search",
-        family="Local search",
+        family=LOCAL_SEARCH,
         summary="Improves the groups of another algorithm by moving and exchanging records while that lowers the loss.",
         year=2026,
         reference="microagg",
@@ -52,7 +103,7 @@ class LocalSearch(Microaggregator):
         note="Not from the literature: which moves are made, and in which order, was chosen here. The result is never "
         "worse than the start.",
     )
-    params = (Param("start", "algorithm", (), "mdav-star", "The algorithm that makes the groups to improve."),)
+    params = (_START,)
 
     def _partition(self, X: FloatArray, k: int, *, start: str) -> IntArray:
         return improve(X, start_labels(start, X, k), k)
@@ -64,7 +115,7 @@ class IteratedLocalSearch(Microaggregator):
     info = Info(
         key="iterated-local-search",
         title="Iterated local search",
-        family="Local search",
+        family=LOCAL_SEARCH,
         summary="Takes a few neighboring groups apart and improves them by local search, again and again.",
         year=2026,
         reference="microagg",
@@ -76,7 +127,7 @@ class IteratedLocalSearch(Microaggregator):
         "seed gives the same groups, unless the time is limited by seconds.",
     )
     params = (
-        Param("start", "algorithm", (), "mdav-star", "The algorithm that makes the groups to improve."),
+        _START,
         Param("effort", "int", (0, None), 20, "How often groups are taken apart, for each group."),
         Param(
             "seconds",
@@ -92,3 +143,126 @@ class IteratedLocalSearch(Microaggregator):
         self, X: FloatArray, k: int, *, start: str, effort: int, seconds: float, random_state: int
     ) -> IntArray:
         return improve(X, start_labels(start, X, k), k, effort, seconds=seconds, random_state=random_state)
+
+
+class LeastLoss(Microaggregator):
+    """The least loss that a search within a chosen effort comes to.
+
+    Attributes
+    ----------
+    iterations_ : int
+        How often groups were taken apart after the quick effort, for each group; 0 where the effort is a word.
+    """
+
+    info = Info(
+        key="least-loss",
+        title="Least loss",
+        family=LOCAL_SEARCH,
+        summary="Makes groups quickly, then takes neighbors apart and improves them for as long as the effort says.",
+        year=2026,
+        reference="microagg",
+        sizes="variable",
+        complexity="O(start + nkd) a pass",
+        mixed=True,
+        numbers_by_sse=True,
+        keeps_rules=True,
+        checked_by="properties",
+        note="Not from the literature: how groups are made first, which are taken apart, and how often, was chosen "
+        "here. Random numbers have a fixed seed, so the same data give the same groups.",
+    )
+    params = (
+        Param(
+            "effort",
+            "choice",
+            tuple(EFFORTS),
+            "usual",
+            "How often groups are taken apart: quick does it a tenth as often as usual, thorough ten times as often. "
+            "A number of seconds, such as 60, does it as often as there is time.",
+            counted="iterations",
+        ),
+        Param(
+            "iterations",
+            "int",
+            (0, None),
+            0,
+            "How often groups are taken apart after the quick effort, for each group; 0 leaves this to the effort. A "
+            "run with seconds reports this number, which makes the same groups again.",
+        ),
+    )
+
+    def _partition(
+        self, X: FloatArray | Records, k: int, rules: Rules | None = None, *, effort: str | float, iterations: int
+    ) -> IntArray:
+        self.iterations_ = iterations if iterations or isinstance(effort, str) else 1
+        if rules is None:
+            return self._least(X, k, effort)
+        most = EXAMINED[effort if isinstance(effort, str) else "usual"]
+        return guarded.Search(X, k, rules).best(self._starts(X, k, rules, effort), most)
+
+    def _starts(self, X: FloatArray | Records, k: int, rules: Rules, effort: str | float) -> Iterator[IntArray]:
+        """Yield the start labels of a search for groups that satisfy ``rules``."""
+        least = guarded.least_size(rules, k)
+        if (
+            least < 2 * k
+            and np.mean([guarded.lack(rules, rows) > 0.0 for rows in Partition(_start(X, k), k).groups()]) < 0.5
+        ):
+            yield self._least(X, k, effort)
+        for times in STARTS:
+            size = min(math.ceil(times * least), len(X))
+            yield _start(X, size)
+            if (rules.kinds >= guarded.EQUAL).any():
+                yield start_labels("t-closeness-first", X, size, rules)
+
+    def _least(self, X: FloatArray | Records, k: int, effort: str | float) -> IntArray:
+        """Return labels with nothing to keep beyond k."""
+        began = time.perf_counter()
+        labels = _start(X, k)
+        if not isinstance(X, Records) and X.shape[1] == 1:
+            return labels
+        if isinstance(effort, str) and not self.iterations_:
+            return _search(X, labels, k, *_times(effort, k))
+        labels = _search(X, labels, k, 1, 2)  # and what has to be compiled is compiled
+        settled = time.perf_counter()
+        each, most = _times("quick", k)
+        done = min(each, most / (int(labels.max()) + 1))
+        labels = _search(X, labels, k, each, most)
+        if not self.iterations:
+            now = time.perf_counter()
+            self.iterations_ = max(1, int(done * (float(effort) - (now - began)) / (now - settled)))
+        return _search(X, labels, k, self.iterations_, self.iterations_ * len(X), random_state=1)
+
+
+def _times(effort: str, k: int) -> tuple[int, int]:
+    """Return how often groups are taken apart: for each group, and in all at most."""
+    each, most = EFFORTS[effort]
+    return max(1, each * 20 // max(k, 20)), most
+
+
+def _start(X: FloatArray | Records, k: int) -> IntArray:
+    """Return labels that are found quickly; of numbers of a single attribute, the optimal ones."""
+    if isinstance(X, Records):
+        return _start_mixed(X, k)
+    if X.shape[1] == 1:
+        return split_path(X, by_value(X[:, 0]), k)
+    return start_labels("mdav-star" if len(X) <= MOST_FOR_MDAV_STAR else "mdav-plus", X, k)
+
+
+def _search(X: FloatArray | Records, labels: IntArray, k: int, each: int, most: int, random_state: int = 0) -> IntArray:
+    """Return labels improved by local search, and by ``each`` iterations for each group, but ``most`` in all."""
+    if isinstance(X, Records):
+        iterations = int(MIXED_SHARE * min(each * (int(labels.max()) + 1), most))
+        return mixed_search.improve(X, labels, k, iterations, random_state=random_state)
+    return improve(X, labels, k, each, most, random_state=random_state)
+
+
+def _start_mixed(records: Records, k: int) -> IntArray:
+    """Return the labels of greedy k-member, found within blocks where there are many records."""
+    blocks = [np.arange(records.n)]
+    if records.n > MOST_FOR_K_MEMBER:
+        blocks = list(Partition(start_labels("mondrian", records, max(k, MOST_FOR_K_MEMBER // 2)), k).groups())
+    labels = np.empty(records.n, dtype=np.int64)
+    first = 0
+    for block in blocks:
+        labels[block] = first + start_labels("k-member", records.take(block), k)
+        first = int(labels[block].max()) + 1
+    return labels

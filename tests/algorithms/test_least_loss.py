@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from microagg import make, metrics
-from microagg.algorithms import least_loss
+from microagg.algorithms import local_search
+from microagg.algorithms.local_search import LeastLoss
 from microagg.columns.records import Records
 from microagg.errors import ParameterError
 from microagg.metrics import generalization
@@ -58,8 +59,8 @@ def test_numbers_are_compared_as_they_are_and_records_by_shares_of_their_domains
 
 def test_many_records_are_divided_before_they_are_compared(monkeypatch):
     rng = np.random.default_rng(2)
-    monkeypatch.setattr(least_loss, "MOST_FOR_K_MEMBER", 100)
-    monkeypatch.setattr(least_loss, "MOST_FOR_MDAV_STAR", 100)
+    monkeypatch.setattr(local_search, "MOST_FOR_K_MEMBER", 100)
+    monkeypatch.setattr(local_search, "MOST_FOR_MDAV_STAR", 100)
     records, _ = generate("heights-1-to-3", 500)
     labels = make("least-loss", k=4, effort="quick").fit(records).labels_
     mondrian = make("mondrian", k=4).fit(records).labels_
@@ -79,7 +80,7 @@ def test_seconds_become_iterations_that_give_the_same_groups(numeric):
     X = np.random.default_rng(0).normal(size=(300, 3))
     data = X if numeric else Records.of_numbers(X)
     loss = metrics.sse if numeric else generalization.total_information_loss
-    least_loss.LeastLoss(4, effort="quick").fit(data)  # compiled before it is timed
+    LeastLoss(4, effort="quick").fit(data)  # compiled before it is timed
     timed, quick = (make("least-loss", k=4, effort=effort).fit(data) for effort in (1.0, "quick"))
     again = make("least-loss", k=4, iterations=timed.iterations_).fit(data)
     assert timed.iterations_ == again.iterations_ > 20
@@ -92,13 +93,13 @@ def test_seconds_become_iterations_that_give_the_same_groups(numeric):
 
 def test_seconds_are_shared_by_strata_of_which_the_largest_is_timed(monkeypatch):
     X, strata = np.random.default_rng(1).normal(size=(200, 3)), np.repeat([0, 1, 2], [40, 110, 50])
-    seen, partition = [], least_loss.LeastLoss._partition
+    seen, partition = [], LeastLoss._partition
 
     def watched(self, X, k, *, effort, iterations):
         seen.append((len(X), effort, iterations))
         return partition(self, X, k, effort=effort, iterations=iterations)
 
-    monkeypatch.setattr(least_loss.LeastLoss, "_partition", watched)
+    monkeypatch.setattr(LeastLoss, "_partition", watched)
     estimator = make("least-loss", k=4, effort=2.0)
     found = Problem.of(X, strata=strata).partition(estimator)
     (largest, *others), count = seen, seen[1][2]
@@ -115,7 +116,7 @@ def test_an_effort_is_a_word_or_seconds(effort):
     says = "effort must be one of 'quick', 'usual', 'thorough', or a number of seconds above 0, not "
     with pytest.raises(ParameterError, match=re.escape(f"{says}{effort!r}.")):
         make("least-loss", effort=effort).fit([[1.0], [2.0], [3.0]])
-    read = {param.name: param for param in least_loss.LeastLoss.params}["effort"].read
+    read = {param.name: param for param in LeastLoss.params}["effort"].read
     assert (read("30"), read("quick")) == (30.0, "quick")
     with pytest.raises(ParameterError, match=re.escape(f"{says}'much'.")):
         read("much")
