@@ -1,4 +1,4 @@
-"""MDAV (Maximum Distance to Average Vector) and the variants that differ in how they end.
+"""MDAV (Maximum Distance to Average Vector), the variants that differ in how they end, and CBFS.
 
 While at least 2k records are unassigned:
 
@@ -18,6 +18,9 @@ forms a group of k and the others another; if k..2k-1 are left, they form one gr
 SSE: its records go to the nearest centroids of other groups, however large (see
 :mod:`microagg.kernels.grouping.division`). Each group of 2k or more records is then partitioned by MDAV-1.
 
+``cbfs`` (Centroid-Based Fixed-Size): one group a round, of r and its k-1 nearest, while at least k records are
+unassigned; the rest join the group with the nearest centroid, centroids frozen.
+
 Ties go to the lowest record index or group number. Time O(n²d/k). The rounds are in
 :mod:`microagg.kernels.grouping.moving_mean`.
 
@@ -30,7 +33,8 @@ group, filled the same way. If 2k..3k-1 are left, r or s, whichever stands at th
 the others another; if fewer are left, they form one group.
 
 Sources: Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013 (``mdav``);
-Kabir, Wang & Zhang 2010 (``mdav-1`` and ``mdav-generic``); Lin, Wen, Hsieh & Chang 2010, as given there (``mdav-2``);
+Kabir, Wang & Zhang 2010 (``mdav-1`` and ``mdav-generic``); Laszlo & Mukherjee 2005, as given in Mortazavi, Jalili &
+Gohargazi 2013 (``cbfs``); Lin, Wen, Hsieh & Chang 2010, as given there (``mdav-2``);
 the procedure as read in sdcMicro's src/microAggregation.cpp, which reproduces Table I of the first of these
 (``mdav-argus``). Where all distances left are equal, that program goes on with a stale variable; here the lowest
 position is taken.
@@ -39,7 +43,7 @@ position is taken.
 from __future__ import annotations
 
 from microagg.algorithms.base import Info, Microaggregator
-from microagg.kernels.bases import mdav, mdav_1, mdav_argus
+from microagg.kernels.bases import cbfs, mdav, mdav_1, mdav_argus
 from microagg.kernels.grouping.division import dissolve_groups, split_large
 from microagg.kernels.grouping.groups import form_from_rest
 from microagg.kernels.grouping.moving_mean import form_group, form_groups
@@ -148,3 +152,21 @@ class MDAVArgus(Microaggregator):
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_argus(X, k)
+
+
+class CBFS(Microaggregator):
+    """CBFS, Centroid-Based Fixed-Size."""
+
+    info = Info(
+        key="cbfs",
+        title="CBFS",
+        family="Fixed-size heuristics",
+        summary="One group at a time around the record farthest from the centroid of the records still unassigned.",
+        year=2005,
+        reference="Laszlo & Mukherjee 2005, as given in Mortazavi, Jalili & Gohargazi 2013",
+        sizes="fixed",
+        complexity="O(n²d/k)",
+    )
+
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
+        return cbfs(X, k)

@@ -20,32 +20,36 @@ Source: Thaeter & Reischuk, Improving Anonymization Clustering.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.compiled import borrows, kernel
-from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stretches
 from microagg.kernels.grouping.groups import (
-    CentroidIndex,
     Groups,
-    enter_group,
     form,
     found_group,
+    group_while_many,
+    growth,
+    in_stretches,
     join,
     least_growth,
-    least_growth_below,
-    make_centroid_index,
     sse_of,
     take,
-    widen_boxes,
 )
 from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
-from microagg.kernels.neighbors.kd_tree import TreePool, leaf_of, number_left
-from microagg.kernels.neighbors.lookahead import NeighborCache, nearest_to, renew_cache
-from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query
+from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, NO_INDEX, Tree, TreePool, empty_boxes, leaf_of, number_left
+from microagg.kernels.neighbors.lookahead import NeighborCache, nearest_to
+from microagg.kernels.neighbors.tree_queries import (
+    NeighborQuery,
+    distances_to_boxes,
+    make_query,
+    put_on_stack,
+    uppermost,
+)
 from microagg.validation import FloatArray, IntArray
 
 
@@ -94,6 +98,114 @@ def _assign_rest(X: FloatArray, groups: Groups, pool: Pool) -> None:
             join(groups, pool, group, pool.positions[record])
 
 
+# The group whose SSE grows least, for MDAV*, found in a tree with the nodes of the records' k-d tree. A group is
+# entered at the leaf of its first record, and each node has a box around the centroids of the groups entered below it,
+# which is only ever widened and stays narrow, as centroids move little.
+
+
+class CentroidIndex(NamedTuple):
+    """The groups at the leaves of a tree, and boxes around their centroids; made by :func:`make_centroid_index`."""
+
+    # shape (nodes / FAN, 2, d, FAN): the least and greatest value of each attribute of the centroids entered below each
+    # node, which lie as those of the tree
+    boxes: FloatArray
+    lowest: IntArray  # shape (nodes,): the lowest group entered below each node
+    latest: IntArray  # shape (nodes,): the group entered last at each leaf, -1 if there is none
+    before: IntArray  # shape (groups,): the group entered before each at the same leaf, -1 if there is none
+    leaves: IntArray  # shape (groups,): where each group was entered
+
+
+@kernel
+def make_centroid_index(tree: Tree, most: int) -> CentroidIndex:
+    """Return no centroids yet, with room for ``most`` groups."""
+    nodes = len(tree.ends)
+    return CentroidIndex(
+        empty_boxes(nodes, tree.boxes.shape[2]),
+        np.full(nodes, NO_INDEX),
+        np.full(nodes, -1, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+    )
+
+
+@borrows
+def enter_group(index: CentroidIndex, groups: Groups, group: int, leaf: int) -> None:
+    """Enter a new ``group`` at ``leaf``."""
+    index.leaves[group] = leaf
+    index.before[group] = index.latest[leaf]
+    index.latest[leaf] = group
+    node = leaf
+    while node >= 1:
+        index.lowest[node] = min(index.lowest[node], group)
+        node >>= 1
+    widen_boxes(index, groups, group)
+
+
+@borrows
+def widen_boxes(index: CentroidIndex, groups: Groups, group: int) -> None:
+    """Widen the boxes to where the centroid of ``group`` is now."""
+    node = index.leaves[group]
+    widened = True
+    while node >= 1 and widened:
+        widened = False
+        box = index.boxes[node >> LEVELS, :, :, node & FAN - 1]
+        for j in range(groups.sums.shape[1]):
+            value = groups.sums[group, j] / groups.sizes[group]
+            if value < box[0, j]:
+                box[0, j] = value
+                widened = True
+            if value > box[1, j]:
+                box[1, j] = value
+                widened = True
+        node >>= 1
+
+
+@borrows
+def _put_growing_less(
+    index: CentroidIndex, first: int, count: int, k: int, other: float, limit: float, least: float, top: int,
+    query: NeighborQuery,
+) -> int:  # fmt: skip
+    """Do as :func:`.tree_queries.put_better` for nodes that may hold a group that counts, which grow by ``least``."""
+    bottom = top
+    for node in range(first, first + count):
+        bound = k / (k + 1) * query.gaps[0, node & FAN - 1]
+        if index.lowest[node] == NO_INDEX or bound > least or not (bound + other) / (k + 1) < limit:
+            continue
+        top = put_on_stack(query, bottom, top, node, bound, index.lowest)
+    return top
+
+
+@borrows
+def least_growth_below(
+    index: CentroidIndex, groups: Groups, point: FloatArray, k: int, other: float, limit: float, query: NeighborQuery
+) -> tuple[int, float]:
+    """Return the group whose SSE grows least if ``point``, shape (d,), joins it, and that growth; or -1.
+
+    Only groups count for which (growth + ``other``) / (k + 1) < ``limit``. Ties go to the lowest group. All groups have
+    at least k records, so each grows by at least k / (k + 1) of the squared distance to its centroid.
+    """
+    best, least, leaves = NO_INDEX, np.inf, len(index.latest) // 2
+    first = uppermost(leaves)
+    distances_to_boxes(index.boxes, first >> LEVELS, point, query.gaps[0])
+    top = _put_growing_less(index, first, first, k, other, limit, least, 0, query)
+    while top > 0:
+        top -= 1
+        node, bound = query.nodes[top], query.bounds[top]
+        if bound > least or (bound == least and index.lowest[node] > best):
+            continue
+        if node < leaves:
+            distances_to_boxes(index.boxes, node, point, query.gaps[0])
+            top = _put_growing_less(index, node << LEVELS, FAN, k, other, limit, least, top, query)
+            continue
+        group = index.latest[node]
+        while group >= 0:
+            grows = growth(groups, group, point)
+            if (grows < least or (grows == least and group < best)) and (grows + other) / (k + 1) < limit:
+                best, least = group, grows
+            group = index.before[group]
+    return (best, least) if least < np.inf else (-1, least)
+
+
 @kernel
 def _cheaper_group_by_tree(
     groups: Groups, pool: TreePool, cache: NeighborCache, index: CentroidIndex, members: IntArray, query: NeighborQuery
@@ -118,7 +230,7 @@ def _cheaper_group_by_tree(
 
 @kernel
 def _form(
-    groups: Groups, pool: TreePool, cache: NeighborCache, index: CentroidIndex, seeds: IntArray, k: int, until: int
+    groups: Groups, pool: TreePool, index: CentroidIndex, k: int, cache: NeighborCache, seeds: IntArray, until: int
 ) -> None:
     """Take each of ``seeds`` that is unassigned into a group, old or new, while at least ``until`` records are."""
     query = make_query(k + 1)
@@ -158,19 +270,13 @@ class MDAVStar(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        def make_step(groups: Groups, pool: TreePool) -> Step:
-            index = make_centroid_index(pool.tree, len(groups.sizes))
-
-            def step(cache: NeighborCache, seeds: IntArray, until: int, executor: ThreadPoolExecutor) -> NeighborCache:
-                # The nearest records of y, the record nearest to a seed, are needed too.
-                both = np.union1d(seeds, cache.lists[:, 0][cache.lists[:, 0] >= 0])
-                cache, _ = renew_cache(cache, pool, both, cache.lists.shape[1], k - 1, executor)
-                _form(groups, pool, cache, index, seeds, k, until)
-                return cache
-
-            return step
-
-        groups, pool, order = group_while_many(X, k, 4_200 + 300 * k, make_step)
+        groups, pool, order = group_while_many(
+            X,
+            k,
+            4_200 + 300 * k,
+            lambda groups, pool: partial(_form, groups, pool, make_centroid_index(pool.tree, len(groups.sizes)), k),
+            second=True,  # the nearest records of y are needed, too
+        )
         # Two passes over the records, and one over the groups.
         for seeds in in_stretches(pool, order, k, 3):
             _form_by_passes(X, groups, pool, seeds, k)

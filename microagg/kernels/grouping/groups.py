@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
+from microagg.kernels import running
 from microagg.kernels.compiled import borrows, kernel
-from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors import brute_force, kd_tree, lookahead
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
-from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, NO_INDEX, Tree, TreePool, empty_boxes
+from microagg.kernels.neighbors.kd_tree import TreePool
 from microagg.kernels.neighbors.kd_tree import remove as remove_from_tree
-from microagg.kernels.neighbors.tree_queries import NeighborQuery, distances_to_boxes, put_on_stack, uppermost
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -211,109 +212,60 @@ def grow(groups: Groups, pool: Pool, group: int, k: int) -> None:
         join(groups, pool, group, brute_force.nearest(pool.distances, pool.counts[EXTENT], 1)[0])
 
 
-# The group whose SSE grows least, for MDAV*, found in a tree with the nodes of the records' k-d tree. A group is
-# entered at the leaf of its first record, and each node has a box around the centroids of the groups entered below it,
-# which is only ever widened and stays narrow, as centroids move little.
+# The main loop of MDAV+, V-MDAV and MDAV*. The mean of all data is computed once, so the order in which records are to
+# be seeds is known from the beginning: the nearest records of many seeds are looked up at a time, on all cores.
+
+#: The share of the unassigned records that are looked up as seeds at a time, and how many they are at least. With more,
+#: more of what is looked up is outdated before it is used.
+SHARE_OF_SEEDS = 1 / 128
+FEWEST_SEEDS = 64
 
 
-class CentroidIndex(NamedTuple):
-    """The groups at the leaves of a tree, and boxes around their centroids; made by :func:`make_centroid_index`."""
+def group_while_many(
+    X: FloatArray,
+    k: int,
+    least: int,
+    make_step: Callable[[Groups, TreePool], Callable[..., None]],
+    second: bool = False,
+) -> tuple[Groups, Pool, IntArray]:
+    """Take the records of ``X``, shape (n, d), n >= k, into groups as long as many are unassigned.
 
-    # shape (nodes / FAN, 2, d, FAN): the least and greatest value of each attribute of the centroids entered below each
-    # node, which lie as those of the tree
-    boxes: FloatArray
-    lowest: IntArray  # shape (nodes,): the lowest group entered below each node
-    latest: IntArray  # shape (nodes,): the group entered last at each leaf, -1 if there is none
-    before: IntArray  # shape (groups,): the group entered before each at the same leaf, -1 if there is none
-    leaves: IntArray  # shape (groups,): where each group was entered
-
-
-@kernel
-def make_centroid_index(tree: Tree, most: int) -> CentroidIndex:
-    """Return no centroids yet, with room for ``most`` groups."""
-    nodes = len(tree.ends)
-    return CentroidIndex(
-        empty_boxes(nodes, tree.boxes.shape[2]),
-        np.full(nodes, NO_INDEX),
-        np.full(nodes, -1, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-    )
-
-
-@borrows
-def enter_group(index: CentroidIndex, groups: Groups, group: int, leaf: int) -> None:
-    """Enter a new ``group`` at ``leaf``."""
-    index.leaves[group] = leaf
-    index.before[group] = index.latest[leaf]
-    index.latest[leaf] = group
-    node = leaf
-    while node >= 1:
-        index.lowest[node] = min(index.lowest[node], group)
-        node >>= 1
-    widen_boxes(index, groups, group)
-
-
-@borrows
-def widen_boxes(index: CentroidIndex, groups: Groups, group: int) -> None:
-    """Widen the boxes to where the centroid of ``group`` is now."""
-    node = index.leaves[group]
-    widened = True
-    while node >= 1 and widened:
-        widened = False
-        box = index.boxes[node >> LEVELS, :, :, node & FAN - 1]
-        for j in range(groups.sums.shape[1]):
-            value = groups.sums[group, j] / groups.sizes[group]
-            if value < box[0, j]:
-                box[0, j] = value
-                widened = True
-            if value > box[1, j]:
-                box[1, j] = value
-                widened = True
-        node >>= 1
-
-
-@borrows
-def _put_growing_less(
-    index: CentroidIndex, first: int, count: int, k: int, other: float, limit: float, least: float, top: int,
-    query: NeighborQuery,
-) -> int:  # fmt: skip
-    """Do as :func:`.tree_queries.put_better` for nodes that may hold a group that counts, which grow by ``least``."""
-    bottom = top
-    for node in range(first, first + count):
-        bound = k / (k + 1) * query.gaps[0, node & FAN - 1]
-        if index.lowest[node] == NO_INDEX or bound > least or not (bound + other) / (k + 1) < limit:
-            continue
-        top = put_on_stack(query, bottom, top, node, bound, index.lowest)
-    return top
-
-
-@borrows
-def least_growth_below(
-    index: CentroidIndex, groups: Groups, point: FloatArray, k: int, other: float, limit: float, query: NeighborQuery
-) -> tuple[int, float]:
-    """Return the group whose SSE grows least if ``point``, shape (d,), joins it, and that growth; or -1.
-
-    Only groups count for which (growth + ``other``) / (k + 1) < ``limit``. Ties go to the lowest group. All groups have
-    at least k records, so each grows by at least k / (k + 1) of the squared distance to its centroid.
+    ``make_step(groups, pool)`` returns what is called with a cache of nearest records, seeds, and the number of
+    unassigned records at which to stop. If ``second``, the cache has the records nearest to the seeds, too. From
+    ``least`` records on a tree pays, see :func:`.lookahead.tree_if_faster`; where it does not, nothing is formed.
+    Return the groups, the unassigned records, and those that may still be seeds, in their order.
     """
-    best, least, leaves = NO_INDEX, np.inf, len(index.latest) // 2
-    first = uppermost(leaves)
-    distances_to_boxes(index.boxes, first >> LEVELS, point, query.gaps[0])
-    top = _put_growing_less(index, first, first, k, other, limit, least, 0, query)
-    while top > 0:
-        top -= 1
-        node, bound = query.nodes[top], query.bounds[top]
-        if bound > least or (bound == least and index.lowest[node] > best):
-            continue
-        if node < leaves:
-            distances_to_boxes(index.boxes, node, point, query.gaps[0])
-            top = _put_growing_less(index, node << LEVELS, FAN, k, other, limit, least, top, query)
-            continue
-        group = index.latest[node]
-        while group >= 0:
-            grows = growth(groups, group, point)
-            if (grows < least or (grows == least and group < best)) and (grows + other) / (k + 1) < limit:
-                best, least = group, grows
-            group = index.before[group]
-    return (best, least) if least < np.inf else (-1, least)
+    n, d = X.shape
+    groups = make_groups(n, d, k)
+    pool = lookahead.tree_if_faster(X, k, least)
+    if pool is None:
+        all_records = brute_force.make_pool(X)
+        return groups, all_records, brute_force.farthest_from_mean_first(all_records)
+    until, width = max(k, lookahead.FEWEST), k - 1 + lookahead.SPARE
+    step = make_step(groups, pool)
+    order, start, cache = kd_tree.farthest_from_mean_first(pool), 0, lookahead.empty_cache(n)
+    with ThreadPoolExecutor(running.THREADS) as executor:
+        while (left := kd_tree.number_left(pool)) >= until:
+            checkpoint("forming groups", 1.0 - left / n)
+            seeds, start = kd_tree.next_unassigned(pool, order, start, max(FEWEST_SEEDS, int(left * SHARE_OF_SEEDS)))
+            cache, _ = lookahead.renew_cache(cache, pool, seeds, width, k - 1, executor)
+            if second:
+                both = np.union1d(seeds, cache.lists[:, 0][cache.lists[:, 0] >= 0])
+                cache, _ = lookahead.renew_cache(cache, pool, both, width, k - 1, executor)
+            step(cache, seeds, until)
+    unassigned = groups.labels < 0
+    return groups, brute_force.pool_of(X, np.flatnonzero(unassigned)), order[unassigned[order]]
+
+
+def in_stretches(pool: Pool, order: IntArray, k: int, passes: int) -> Iterator[IntArray]:
+    """Yield the seeds ``order``, shape (m,), in stretches, with a checkpoint before each, while ``k`` are unassigned.
+
+    Whoever asks groups those of them that are unassigned, with about ``passes`` passes over the ``pool`` for each.
+    """
+    n, d = len(pool.positions), len(pool.columns)
+    start = 0
+    while start < len(order) and (left := int(pool.counts[ALIVE])) >= k:
+        checkpoint("forming groups", 1.0 - left / n)
+        stop = start + brute_force.passes_at_a_time(left, passes * d)
+        yield order[start:stop]
+        start = stop

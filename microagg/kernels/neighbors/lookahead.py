@@ -43,41 +43,32 @@ def empty_cache(n: int) -> NeighborCache:
     return NeighborCache(np.full(n, _NONE), np.empty(0, dtype=np.int64), np.empty((0, 1), dtype=np.int64))
 
 
-def fill_cache(
-    cache: NeighborCache, pool: TreePool, records: IntArray, width: int, executor: ThreadPoolExecutor, far: bool = False
-) -> tuple[NeighborCache, int]:
-    """Return a cache of lists of the records nearest to ``records``, or ``far`` ones; ``cache`` is used up.
-
-    Return also how many leaves of the tree were visited.
-    """
-    ordered = records[np.argsort(pool.tree.slots[records])]
-    lists = np.full((len(ordered), width), _NONE)
-    visited = running.in_parts(
-        executor,
-        lambda start, stop: list_records(pool, ordered[start:stop], lists[start:stop], far, np.inf),
-        0,
-        len(ordered),
-        running.THREADS,
-    )
-    cache.rows[cache.records] = _NONE
-    cache.rows[ordered] = np.arange(len(ordered))
-    return NeighborCache(cache.rows, ordered, lists), sum(visited)
-
-
 def renew_cache(
     cache: NeighborCache, pool: TreePool, records: IntArray, width: int, needed: int, executor: ThreadPoolExecutor,
     far: bool = False,
 ) -> tuple[NeighborCache, int]:  # fmt: skip
-    """Like :func:`fill_cache`, but reuse lists in ``cache``, of the same width, with ``needed`` unassigned records."""
+    """Return a cache of lists of the records nearest to ``records``, or ``far`` ones, and how many leaves were visited.
+
+    ``cache`` is used up: of its lists, which must have the same ``width``, those stay that have ``needed`` unassigned
+    records.
+    """
     serves = _serve(cache, pool.tree, records, needed)
-    reused = records[serves]
-    lists = cache.lists[cache.rows[reused]]
-    new, visited = fill_cache(cache, pool, records[~serves], width, executor, far)
-    if len(reused) == 0:
-        return new, visited
-    cache.rows[reused] = len(new.records) + np.arange(len(reused))
-    records, lists = np.concatenate([new.records, reused]), np.concatenate([new.lists, lists])
-    return NeighborCache(cache.rows, records, lists), visited
+    reused, new = records[serves], records[~serves]
+    new = new[np.argsort(pool.tree.slots[new])]
+    lists = np.full((len(records), width), _NONE)
+    if len(reused) > 0:
+        lists[len(new) :] = cache.lists[cache.rows[reused]]
+    visited = running.in_parts(
+        executor,
+        lambda start, stop: list_records(pool, new[start:stop], lists[start:stop], far, np.inf),
+        0,
+        len(new),
+        running.THREADS,
+    )
+    cache.rows[cache.records] = _NONE
+    listed = np.concatenate([new, reused])
+    cache.rows[listed] = np.arange(len(listed))
+    return NeighborCache(cache.rows, listed, lists), sum(visited)
 
 
 @kernel

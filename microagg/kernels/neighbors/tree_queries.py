@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.kernels.compiled import borrows, kernel, kernel_with
-from microagg.kernels.neighbors.kd_tree import FAN, LEAF, LEVELS, NO_INDEX, Tree
+from microagg.kernels.neighbors.kd_tree import FAN, LEAF, LEVELS, NO_INDEX, Tree, TreePool
 from microagg.validation import FloatArray, IntArray
 
 # The stack of a query holds at most FAN nodes for each time that it goes down.
@@ -195,19 +195,22 @@ def _bound_nodes(tree: Tree, at: int, point: FloatArray, from_center: float, gap
 
 @borrows
 def _search(
-    tree: Tree, point: FloatArray, from_center: float, most: int, excluded: int, share: float,
+    tree: Tree, point: FloatArray, from_center: float, most: int, excluded: int, share: float, filled: int,
     query: NeighborQuery,
 ) -> int:  # fmt: skip
     """Find the ``most`` nearest records, or the farthest, by negated distances, unless ``from_center`` is negative.
 
-    With a ``share`` of at most 1, see :func:`roughly_nearest`, what is found is not exact.
+    With a ``share`` of at most 1, see :func:`roughly_nearest`, what is found is not exact. ``filled`` is the number
+    of records found before, around other points.
     """
     if most <= 0:
         return 0
-    filled, leaves = 0, len(tree.coordinates)
+    leaves = len(tree.coordinates)
     worst, worst_record = np.inf, NO_INDEX
+    if filled == most:
+        worst, worst_record = query.values[most - 1], query.found[most - 1]
     # A node is visited only if it may hold something that comes before these.
-    limit, limit_record = np.inf, NO_INDEX
+    limit, limit_record = worst, worst_record
     first = uppermost(leaves)
     _bound_nodes(tree, first >> LEVELS, point, from_center, query.gaps)
     top = put_better(tree, first, first, limit, limit_record, 0, query)
@@ -248,7 +251,7 @@ def nearest(tree: Tree, point: FloatArray, most: int, excluded: int, query: Neig
 
     They are in ``query.found``, nearest first, ties by record index, their squared distances in ``query.values``.
     """
-    return _search(tree, point, -1.0, most, excluded, np.inf, query)
+    return _search(tree, point, -1.0, most, excluded, np.inf, 0, query)
 
 
 @borrows
@@ -258,7 +261,7 @@ def farthest(tree: Tree, point: FloatArray, from_center: float, most: int, exclu
     They are in ``query.found``, farthest first, ties by record index, their negated squared distances in
     ``query.values``. ``from_center`` is the squared distance of ``point`` from the tree's center.
     """
-    return _search(tree, point, from_center, most, excluded, np.inf, query)
+    return _search(tree, point, from_center, most, excluded, np.inf, 0, query)
 
 
 @borrows
@@ -268,4 +271,16 @@ def roughly_nearest(tree: Tree, point: FloatArray, most: int, excluded: int, sha
     Once ``most`` are found, a node is visited only if the squared distance to its box is less than ``share``, at most
     1, times that of the last of them.
     """
-    return _search(tree, point, -1.0, most, excluded, share, query)
+    return _search(tree, point, -1.0, most, excluded, share, 0, query)
+
+
+@borrows
+def nearest_to_any(pool: TreePool, members: IntArray, query: NeighborQuery) -> int:
+    """Return the record nearest to any of ``members``, none of which is in the tree, ties by index; -1 if none is left.
+
+    Its squared distance is ``query.values[0]``.
+    """
+    filled = 0
+    for member in members:
+        filled = _search(pool.tree, pool.X[member], -1.0, 1, -1, np.inf, filled, query)
+    return query.found[0] if filled > 0 else -1

@@ -5,18 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microagg.kernels.grouping.groups import (
-    enter_group,
-    form,
-    found_group,
-    grow,
-    least_growth,
-    least_growth_below,
-    make_centroid_index,
-    make_groups,
-    take,
-    widen_boxes,
-)
+from microagg.algorithms.mdav_star import enter_group, least_growth_below, make_centroid_index, widen_boxes
+from microagg.kernels.grouping.groups import form, found_group, grow, least_growth, make_groups, take
 from microagg.kernels.neighbors.brute_force import make_pool
 from microagg.kernels.neighbors.kd_tree import leaf_of, make_tree_pool, number_left
 from microagg.kernels.neighbors.tree_queries import make_query, nearest

@@ -14,7 +14,6 @@ from microagg.kernels.neighbors.lookahead import (
     NeighborCache,
     empty_cache,
     farthest_from,
-    fill_cache,
     nearest_to,
     read_list,
     renew_cache,
@@ -34,7 +33,7 @@ def expected_lists(X, alive, records, width, far):
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("far", [False, True], ids=["near", "far"])
-def test_lists_looked_up_are_those_of_a_pass_over_all_records(monkeypatch, threads, far):
+def test_lists_are_those_of_a_pass_over_all_records_and_kept_while_they_serve(monkeypatch, threads, far):
     monkeypatch.setattr(kernel_threads, "THREADS", threads)
     for family in FAMILIES:
         X, rng = generate(family, 90, 2)
@@ -42,29 +41,7 @@ def test_lists_looked_up_are_those_of_a_pass_over_all_records(monkeypatch, threa
         cache = empty_cache(90)
         order = rng.permutation(90)
         with ThreadPoolExecutor(threads) as executor:
-            # Some, then others with an overlap, none at all, and at last more than there are others left.
-            for gone, count, width in [(0, 20, 4), (30, 25, 1), (10, 0, 3), (44, 6, 9), (5, 1, 2)]:
-                for record in order[:gone]:
-                    take(groups, pool, 0, record)
-                order = order[gone:]
-                records = order[:count]
-                cache, _ = fill_cache(cache, pool, records, width, executor, far)
-                assert cache.lists.shape == (count, width)
-                assert sorted(cache.records) == sorted(records)
-                assert np.array_equal(cache.records[cache.rows[records]], records)
-                assert (np.delete(cache.rows, records) == -1).all()
-                got = cache.lists[cache.rows[records]].tolist()
-                assert got == expected_lists(X, np.sort(order), records, width, far)
-
-
-@pytest.mark.parametrize("far", [False, True], ids=["near", "far"])
-def test_lists_that_still_serve_are_kept(far):
-    for family in FAMILIES:
-        X, rng = generate(family, 90, 2)
-        pool, groups = make_tree_pool(X), make_groups(90, 2, 1)
-        cache = empty_cache(90)
-        order = rng.permutation(90)
-        with ThreadPoolExecutor(2) as executor:
+            # Others, some again, none at all, and at last more than there are others left.
             for gone, count, needed in [
                 (0, 20, 4),
                 (5, 25, 4),
@@ -148,8 +125,8 @@ def test_answers_are_the_same_whether_or_not_they_were_looked_up(family, width):
         for at in range(n):
             alive = np.sort(order[at:])
             if at % 20 == 5:
-                near, _ = fill_cache(near, pool, rng.permutation(alive)[:40], width, executor)
-                far, _ = fill_cache(far, pool, rng.permutation(alive)[:40], width, executor, far=True)
+                near, _ = renew_cache(near, pool, rng.permutation(alive)[:40], width, width, executor)
+                far, _ = renew_cache(far, pool, rng.permutation(alive)[:40], width, width, executor, far=True)
             for record in rng.choice(alive, 3):
                 distances = squared(X, X[record])
                 for most, excluded in [(0, -1), (1, -1), (4, -1), (8, -1), (3, rng.choice(alive)), (1, order[0])]:
