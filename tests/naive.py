@@ -170,16 +170,12 @@ def mdav(X, k):
     return labels_of(groups)
 
 
-def mdav_1(X, k):
-    """MDAV-1 [S2]: as MDAV, but the last k..2k-1 give one more group of exactly k.
-
-    That group lies around the one farthest from their centroid; what still remains joins the nearest centroids.
-    """
-    return labels_of(mdav_1_groups(rows(X), k))
-
-
 def mdav_1_groups(X, k):
-    """Return the groups of MDAV-1 in the order in which they are formed."""
+    """Return the groups of MDAV-1 [S2] in the order in which they are formed.
+
+    As MDAV, but the last k..2k-1 give one more group of exactly k, around the one farthest from their centroid; what
+    still remains joins the nearest centroids.
+    """
     groups, U = mdav_rounds(X, k, 2 * k)
     if len(U) >= k:
         groups.append(group_around(X, farthest(X, middle(X, U), U), U, k))
@@ -366,18 +362,30 @@ def md(X, k, first="s"):
 # ---- One group a round: CBFS, MDAV+, V-MDAV, MDAV* -------------------------------------------------------------------
 
 
-def cbfs(X, k):
-    """Centroid-based fixed size [S1, S2]: one group a round, around the record farthest from the unassigned's centroid.
+def groups_of_k(X, k, choose):
+    """Return groups of k, each around a record that ``choose`` picks of those unassigned, while there are k.
 
-    While k or more are unassigned; the others join the nearest centroids.
+    ``choose`` gets the groups so far and the unassigned. The others join the nearest centroids.
     """
-    X = rows(X)
     groups, U = [], list(range(len(X)))
     while len(U) >= k:
-        groups.append(group_around(X, farthest(X, middle(X, U), U), U, k))
+        groups.append(group_around(X, choose(groups, U), U, k))
         U = without(U, groups[-1])
     join_nearest_centroid(X, groups, U)
-    return labels_of(groups)
+    return groups
+
+
+def cbfs(X, k):
+    """Centroid-based fixed size [S1, S2]: around the record farthest from the unassigned's centroid."""
+    X = rows(X)
+    return labels_of(groups_of_k(X, k, lambda _, U: farthest(X, middle(X, U), U)))
+
+
+def mdav_plus(X, k):
+    """MDAV+ [S0]: around the unassigned record farthest from the centroid of *all* records."""
+    X = rows(X)
+    center = middle(X, range(len(X)))
+    return labels_of(groups_of_k(X, k, lambda _, U: farthest(X, center, U)))
 
 
 def v_mdav(X, k, gamma=0.2):
@@ -401,21 +409,6 @@ def v_mdav(X, k, gamma=0.2):
             group.append(e)
             U.remove(e)
         groups.append(group)
-    join_nearest_centroid(X, groups, U)
-    return labels_of(groups)
-
-
-def mdav_plus(X, k):
-    """MDAV+ [S0]: one group a round, around the unassigned record farthest from the centroid of *all* records.
-
-    While k or more are unassigned; the others join the nearest centroids.
-    """
-    X = rows(X)
-    groups, U = [], list(range(len(X)))
-    center = middle(X, U)
-    while len(U) >= k:
-        groups.append(group_around(X, farthest(X, center, U), U, k))
-        U = without(U, groups[-1])
     join_nearest_centroid(X, groups, U)
     return labels_of(groups)
 
@@ -467,46 +460,30 @@ def tfrp_1_groups(X, k):
     """Return the groups of TFRP-1 [S2] in the order in which they are formed.
 
     In turn around the unassigned record farthest from R1, all of whose entries are the least value in X, and from R2,
-    all of whose entries are the greatest, while k or more are unassigned; the others join the nearest centroids.
+    all of whose entries are the greatest.
     """
     low, high = (extreme(value for record in X for value in record) for extreme in (min, max))
-    groups, U = [], list(range(len(X)))
-    while len(U) >= k:
-        reference = [high if len(groups) % 2 else low] * len(X[0])
-        groups.append(group_around(X, farthest(X, reference, U), U, k))
-        U = without(U, groups[-1])
-    join_nearest_centroid(X, groups, U)
-    return groups
+    return groups_of_k(X, k, lambda groups, U: farthest(X, [high if len(groups) % 2 else low] * len(X[0]), U))
 
 
 def dba_1_groups(X, k):
-    """Return the groups of DBA-1 [S2] in the order in which they are formed.
-
-    While k or more are unassigned, the one whose group of k has the least SSE (the greatest density) forms it; the
-    others join the nearest centroids.
-    """
-    groups, U = [], list(range(len(X)))
-    while len(U) >= k:
-        groups.append(min((group_around(X, r, U, k) for r in U), key=lambda group: group_sse(X, group)))
-        U = without(U, groups[-1])
-    join_nearest_centroid(X, groups, U)
-    return groups
+    """Return the groups of DBA-1 [S2]: the one whose group of k has the least SSE (the greatest density) forms it."""
+    return groups_of_k(X, k, lambda _, U: min(U, key=lambda r: group_sse(X, group_around(X, r, U, k))))
 
 
 def gsms_groups(X, k):
     """Return the groups of GSMS in the order in which they are formed.
 
-    While k or more are unassigned, of their groups of k the one forms that leaves the least SSE in itself and among the
-    other unassigned records. That is the one whose centroid is farthest from that of the unassigned records, which
-    is how it is computed, as exact ties would else depend on rounding. The others join the nearest centroids.
+    Of the unassigned records' groups of k the one forms that leaves the least SSE in itself and among the others. That
+    is the one whose centroid is farthest from that of the unassigned records, which is how it is computed, as exact
+    ties would else depend on rounding.
     """
-    groups, U = [], list(range(len(X)))
-    while len(U) >= k:
+
+    def choose(_, U):
         center = middle(X, U)
-        groups.append(max((group_around(X, r, U, k) for r in U), key=lambda group: d2(centroid(X, group), center)))
-        U = without(U, groups[-1])
-    join_nearest_centroid(X, groups, U)
-    return groups
+        return max(U, key=lambda r: d2(centroid(X, group_around(X, r, U, k)), center))
+
+    return groups_of_k(X, k, choose)
 
 
 def decompose(X, groups, order, most):
@@ -546,51 +523,15 @@ def split_large(X, groups, k, base):
     return result
 
 
-def tfrp_1(X, k):
-    """TFRP-1, two fixed reference points [S2]."""
-    return labels_of(tfrp_1_groups(rows(X), k))
+def refined(X, k, first_phase, most, base, last_first=False):
+    """Return the labels of a two-phase method: decomposed, and groups of 2k or more split by ``base``.
 
-
-def tfrp_2(X, k):
-    """TFRP-2 [S2]: TFRP-1, decomposed by falling SSE into groups below 4k, of which TFRP-1 splits those from 2k on."""
+    Groups are tried by falling SSE, or from the one formed last.
+    """
     X = rows(X)
-    groups = tfrp_1_groups(X, k)
-    groups = decompose(X, groups, by_falling_sse(X, groups), 4 * k - 1)
-    return labels_of(split_large(X, groups, k, tfrp_1_groups))
-
-
-def mdav_2(X, k):
-    """MDAV-2 [S2]: MDAV-1, decomposed by falling SSE, of which MDAV-1 splits the groups of 2k or more."""
-    X = rows(X)
-    groups = mdav_1_groups(X, k)
-    groups = decompose(X, groups, by_falling_sse(X, groups), len(X))
-    return labels_of(split_large(X, groups, k, mdav_1_groups))
-
-
-def dba_1(X, k):
-    """DBA-1, density-based [S2]."""
-    return labels_of(dba_1_groups(rows(X), k))
-
-
-def dba_2(X, k):
-    """DBA-2 [S2]: DBA-1, decomposed from the last group to the first, of which MDAV-1 splits those of 2k or more."""
-    X = rows(X)
-    groups = dba_1_groups(X, k)
-    groups = decompose(X, groups, reversed(range(len(groups))), len(X))
-    return labels_of(split_large(X, groups, k, mdav_1_groups))
-
-
-def gsms(X, k):
-    """GSMS (Panagiotakis & Tziritas 2013)."""
-    return labels_of(gsms_groups(rows(X), k))
-
-
-def gsms_t2(X, k):
-    """GSMS-T2 [S1]: GSMS with the second phase of TFRP-2."""
-    X = rows(X)
-    groups = gsms_groups(X, k)
-    groups = decompose(X, groups, by_falling_sse(X, groups), 4 * k - 1)
-    return labels_of(split_large(X, groups, k, tfrp_1_groups))
+    groups = first_phase(X, k)
+    order = reversed(range(len(groups))) if last_first else by_falling_sse(X, groups)
+    return labels_of(split_large(X, decompose(X, groups, order, most), k, base))
 
 
 # ---- Paths and optimal splits ----------------------------------------------------------------------------------------
@@ -643,8 +584,7 @@ def by_first_component(X):
 
 def mhm(X, k, order="sum"):
     """MHM: the records by the sum of their attributes, or as given, cut optimally."""
-    X = rows(X)
-    return labels_of(split_path(X, by_sum(X) if order == "sum" else list(range(len(X))), k))
+    return cut_path(X, k, lambda X, _: by_sum(X) if order == "sum" else list(range(len(X))))
 
 
 def projected(X, onto, attribute):
@@ -664,8 +604,7 @@ def projection(X, k, onto="first-component", attribute=0):
 
 def projection_mhm(X, k, onto="first-component", attribute=0):
     """The order along a projection, cut optimally."""
-    X = rows(X)
-    return labels_of(split_path(X, projected(X, onto, attribute), k))
+    return cut_path(X, k, lambda X, _: projected(X, onto, attribute))
 
 
 def path_through(X, labels):
@@ -691,22 +630,10 @@ def path_through(X, labels):
     return path + group
 
 
-def mdav_mhm(X, k):
-    """MDAV-MHM: the path through the groups of MDAV (mu-ARGUS), cut optimally."""
+def cut_path(X, k, path):
+    """Return the labels of a path through all records, which ``path`` makes of X and k, cut optimally."""
     X = rows(X)
-    return labels_of(split_path(X, path_through(X, mdav_argus(X, k)), k))
-
-
-def md_mhm(X, k):
-    """MD-MHM: the path through the groups of MD, s first, cut optimally."""
-    X = rows(X)
-    return labels_of(split_path(X, path_through(X, md(X, k)), k))
-
-
-def cbfs_mhm(X, k):
-    """CBFS-MHM: the path through the groups of CBFS, cut optimally."""
-    X = rows(X)
-    return labels_of(split_path(X, path_through(X, cbfs(X, k)), k))
+    return labels_of(split_path(X, path(X, k), k))
 
 
 def nearest_point_next(X):
@@ -716,12 +643,6 @@ def nearest_point_next(X):
     while len(path) < len(X):
         path += nearest(X, path[-1], without(U, path), 1)
     return path
-
-
-def npn_mhm(X, k):
-    """NPN-MHM: nearest point next, cut optimally."""
-    X = rows(X)
-    return labels_of(split_path(X, nearest_point_next(X), k))
 
 
 def shorter_by_two_opt(tour, a, neighbors, length):
@@ -1157,60 +1078,42 @@ def pcl(X, k):
         labels = new
 
 
-# ---- Mixed attributes, here all numeric ------------------------------------------------------------------------------
-
-
-def k_member(X, k, **params):
-    """Greedy k-member clustering (Byun, Kamra, Bertino & Li)."""
-    return naive_mixed.k_member(naive_mixed.numbers(X), k, **params)
-
-
-def mondrian(X, k, **params):
-    """Mondrian (LeFevre, DeWitt & Ramakrishnan 2006)."""
-    return naive_mixed.mondrian(naive_mixed.numbers(X), k, **params)
-
-
-def mdav_generic_mixed(X, k):
-    """MDAV-generic for mixed attributes (Domingo-Ferrer & Torra 2005)."""
-    return naive_mixed.mdav_generic_mixed(naive_mixed.numbers(X), k)
-
-
 #: The oracle of each algorithm, by its key in ``microagg.ALGORITHMS``.
 ORACLES = {
     "cbfs": cbfs,
-    "cbfs-mhm": cbfs_mhm,
-    "dba-1": dba_1,
-    "dba-2": dba_2,
-    "gsms": gsms,
-    "gsms-t2": gsms_t2,
+    "cbfs-mhm": lambda X, k: cut_path(X, k, lambda X, k: path_through(X, cbfs(X, k))),
+    "dba-1": lambda X, k: labels_of(dba_1_groups(rows(X), k)),
+    "dba-2": lambda X, k: refined(X, k, dba_1_groups, len(X), mdav_1_groups, last_first=True),
+    "gsms": lambda X, k: labels_of(gsms_groups(rows(X), k)),
+    "gsms-t2": lambda X, k: refined(X, k, gsms_groups, 4 * k - 1, tfrp_1_groups),
     "imhm": imhm,
     "k-anonymity-first": k_anonymity_first,
-    "k-member": k_member,
+    "k-member": lambda X, k, **params: naive_mixed.k_member(naive_mixed.numbers(X), k, **params),
     "k-ward": k_ward,
     "m-d": m_d,
     "md": md,
-    "md-mhm": md_mhm,
+    "md-mhm": lambda X, k: cut_path(X, k, lambda X, k: path_through(X, md(X, k))),
     "mdav": mdav,
-    "mdav-1": mdav_1,
-    "mdav-2": mdav_2,
+    "mdav-1": lambda X, k: labels_of(mdav_1_groups(rows(X), k)),
+    "mdav-2": lambda X, k: refined(X, k, mdav_1_groups, len(X), mdav_1_groups),
     "mdav-argus": mdav_argus,
     "mdav-generic": mdav_generic,
-    "mdav-generic-mixed": mdav_generic_mixed,
-    "mdav-mhm": mdav_mhm,
+    "mdav-generic-mixed": lambda X, k: naive_mixed.mdav_generic_mixed(naive_mixed.numbers(X), k),
+    "mdav-mhm": lambda X, k: cut_path(X, k, lambda X, k: path_through(X, mdav_argus(X, k))),
     "mdav-plus": mdav_plus,
     "mdav-star": mdav_star,
     "mhm": mhm,
-    "mondrian": mondrian,
+    "mondrian": lambda X, k, **params: naive_mixed.mondrian(naive_mixed.numbers(X), k, **params),
     "mu-approx": mu_approx,
-    "npn-mhm": npn_mhm,
+    "npn-mhm": lambda X, k: cut_path(X, k, lambda X, _: nearest_point_next(X)),
     "p-s": p_s,
     "pcl": pcl,
     "projection": projection,
     "projection-mhm": projection_mhm,
     "rimhm": rimhm,
     "t-closeness-first": t_closeness_first,
-    "tfrp-1": tfrp_1,
-    "tfrp-2": tfrp_2,
+    "tfrp-1": lambda X, k: labels_of(tfrp_1_groups(rows(X), k)),
+    "tfrp-2": lambda X, k: refined(X, k, tfrp_1_groups, 4 * k - 1, tfrp_1_groups),
     "tsp-mhm": tsp_mhm,
     "v-mdav": v_mdav,
 }
