@@ -241,7 +241,7 @@ MUTATIONS = [
              "tree.heights[node]) / 2", "tree.heights[node]) / 1", "tests/explain/test_coordinates.py"),
     Mutation("a variant whose setting may be changed", "algorithms/method.py",
              "if name not in unused} | dict(self.fixed)", "if name not in unused}",
-             "tests/algorithms/test_variants.py"),
+             "tests/algorithms/test_registry.py"),
     Mutation("groups numbered by label, not by appearance", "partition.py",
              "rank[np.argsort(first)] = np.arange(len(first))", "rank[:] = np.arange(len(first))",
              "tests/test_partition.py"),

@@ -22,7 +22,10 @@ from sklearn.pipeline import make_pipeline
 from microagg import ALGORITHMS, DataError, Microaggregator, Param, ParameterError, Partition, make, metrics, optimum
 from microagg.algorithms import registry
 from microagg.columns.records import Records
+from microagg.kernels.neighbors import brute_force
+from microagg.progress import Cancelled, watched
 from tests import naive
+from tests.cases import for_each
 from tests.conftest import ROOT
 
 # Groups have k records whatever the data, so no algorithm can find three clusters of fifty records.
@@ -168,6 +171,35 @@ def test_survives_cloning_and_pickling(cls, X):
 def test_no_partition_loses_less_than_the_bound(cls, X):
     for k in (2, 3, 5, 10):
         assert metrics.sse(X, cls(k).fit_predict(X)) >= optimum.bounds.nearest_neighbor(X, k).sse
+
+
+# ---- Long runs are made in steps --------------------------------------------------------------------------------------
+
+IN_STEPS = ["p-s", "m-d", "md", "k-ward", "mu-approx"]
+OTHERS = ["dba-1", "gsms", "imhm", "rimhm", "pcl", "npn-mhm", "tsp-mhm", "md-mhm"]
+SEARCHES = ["local-search", "iterated-local-search", "least-loss"]
+
+
+@pytest.mark.parametrize("key", IN_STEPS)
+def test_many_small_steps_give_the_same(key, monkeypatch):
+    X = np.random.default_rng(5).normal(size=(150, 2))
+    labels = make(key, k=3).fit_predict(X)
+    monkeypatch.setattr(brute_force, "TERMS_AT_A_TIME", 300)
+    messages = []
+    with watched(lambda message, _: messages.append(message) or True):
+        assert np.array_equal(make(key, k=3).fit_predict(X), labels)
+    assert len(messages) > 15
+
+
+@for_each("key", [*IN_STEPS, *OTHERS, *SEARCHES])
+def test_a_run_says_where_it_is_and_can_be_cancelled(key):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    seen = []
+    with watched(lambda *where: seen.append(where)), pytest.raises(Cancelled):
+        make(key).fit(X)
+    [(message, share)] = seen
+    assert message
+    assert share is None or 0 <= share <= 1
 
 
 # ---- One for each reader of X ----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import microagg
 from microagg import ALGORITHMS, datasets, landscape
 from microagg.algorithms import registry
 from pages.shared import jobs, shell, state
-from tests.algorithms.test_own import as_before, by_first, make_class  # noqa: F401 - a fixture
+from tests.algorithms.test_registry import as_before, by_first, make_class  # noqa: F401 - a fixture
 from tests.conftest import ROOT
 from tests.pages.helpers import (
     APP,

@@ -9,7 +9,7 @@ from microagg.kernels.local_search.iterated import improve
 from tests import naive
 from tests.algorithms.test_oracles import FAMILIES, generate
 from tests.cases import for_each
-from tests.kernels.local_search.consistency import state_of
+from tests.kernels.local_search.test_state import state_of
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from microagg.kernels.paths import split_path
 from tests import naive
 from tests.algorithms.test_oracles import generate
 from tests.cases import for_each
-from tests.kernels.local_search.consistency import assert_consistent, state_of
+from tests.kernels.local_search.test_state import assert_consistent, state_of
 
 
 @pytest.mark.slow

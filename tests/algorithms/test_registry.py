@@ -1,4 +1,4 @@
-"""Algorithms of one's own: registered, refused, loaded from files, and run beside the others."""
+"""Users' own algorithms, registered, refused, loaded from files and run beside the others; and the variants of all."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ import pytest
 from click.testing import CliRunner
 
 import microagg
-from microagg import Info, Microaggregator, Param, ParameterError, datasets, landscape
-from microagg.algorithms import method, registry
+from microagg import ALGORITHMS, Info, Microaggregator, Param, ParameterError, datasets, landscape
+from microagg.algorithms import registry
+from microagg.algorithms.method import VARIANTS, Method
 from microagg.cli import cli
 from microagg.errors import DataError
 from microagg.studies.experiment import sweep
+from tests.cases import for_each
 from tests.conftest import ROOT
 
 INFO = Info(
@@ -61,13 +63,13 @@ def as_before(monkeypatch, registered_as_before):
 def test_a_registered_class_is_found_by_its_key(X):
     cls = microagg.register(make_class())
     np.testing.assert_array_equal(microagg.make("by-first", k=4).fit_predict(X), cls(4).fit_predict(X))
-    assert microagg.ALGORITHMS["by-first"] is cls
-    assert method.VARIANTS["by-first"].title == "By the first attribute (your own)"
+    assert ALGORITHMS["by-first"] is cls
+    assert VARIANTS["by-first"].title == "By the first attribute (your own)"
     frame = datasets.load("wine").frame
     release = microagg.microaggregate(frame, k=5, method="by-first", quasi_identifiers=list(frame.columns[:4]))
     assert release.partition.sizes.min() == 5
     assert microagg.register(later := make_class()) is later  # as after a change in a notebook
-    assert microagg.ALGORITHMS["by-first"] is later
+    assert ALGORITHMS["by-first"] is later
 
 
 @pytest.fixture
@@ -98,7 +100,7 @@ def fails(X, k):
         (int, "is no subclass of microagg.Microaggregator"),
         ("by-first", "is no subclass of microagg.Microaggregator"),
         (Microaggregator, "Microaggregator has no info: declare one"),
-        (microagg.ALGORITHMS["mdav"], "the key 'mdav' of MDAV is that of MDAV: choose another"),
+        (ALGORITHMS["mdav"], "the key 'mdav' of MDAV is that of MDAV: choose another"),
         (make_class(key="mdav"), "the key 'mdav' of ByFirst is that of MDAV: choose another"),
         (make_class(key="By first"), "'By first' of ByFirst is not of lowercase letters"),
         (make_class(small), r"ByFirst\(k=3\) fails on 23 records: group 0 has 2 records, fewer than k=3"),
@@ -116,7 +118,7 @@ def fails(X, k):
 def test_what_is_no_algorithm_is_refused(cls, says):
     with pytest.raises(ParameterError, match=says):
         microagg.register(cls)
-    assert "by-first" not in microagg.ALGORITHMS
+    assert "by-first" not in ALGORITHMS
 
 
 def test_an_error_later_on_is_told_as_one_of_the_data(X):
@@ -136,7 +138,7 @@ def test_the_template_is_loaded_from_its_file(monkeypatch, tmp_path):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         registry.load_user_algorithms()
-    assert {"shells", "by-first"} <= set(microagg.ALGORITHMS)
+    assert {"shells", "by-first"} <= set(ALGORITHMS)
     said = [str(warning.message) for warning in told]
     assert said == registry.left_out
     for part, sentence in zip(
@@ -159,7 +161,7 @@ def test_a_file_that_fails_halfway_registers_nothing_at_the_next_attempt_either(
     for _ in range(2):
         with pytest.raises(ParameterError, match=r"half\.py cannot be run: ZeroDivisionError"):
             registry.load_file(str(half))
-        assert "shells" not in microagg.ALGORITHMS
+        assert "shells" not in ALGORITHMS
 
 
 def test_sweeps_take_classes_and_instances(X):
@@ -184,7 +186,7 @@ def test_own_runs_stand_beside_the_stored_ones():
     wine = microagg.standardize(datasets.load("wine").X)
     loss = microagg.metrics.information_loss(wine, cls(3).fit_predict(wine))
     row = table.set_index(["data", "k"]).loc[("wine", 3)]
-    stored = landscape.stored("wine", 0, method.Method("mdav-star"), [3])["information_loss"][0]
+    stored = landscape.stored("wine", 0, Method("mdav-star"), [3])["information_loss"][0]
     assert (row["first"], row["second"], row["winner"]) == (pytest.approx(loss), pytest.approx(stored), "mdav-star")
     assert set(table["data"]) == {"wine", "simu"}
     assert landscape.matrix(5).loc["by-first", ["wine", "simu"]].gt(0).all()
@@ -213,3 +215,45 @@ def test_the_shell_takes_a_file(monkeypatch, tmp_path):
     done = CliRunner().invoke(cli, ["--plugin", str(tmp_path / "broken.py"), "methods"], prog_name="microagg")
     assert done.exit_code == 2
     assert "broken.py cannot be run: ModuleNotFoundError: No module named 'nothing_such'" in done.stderr
+
+
+# Variants.
+
+
+def test_every_algorithm_has_a_variant_for_each_preset_or_one_of_its_own_name():
+    assert list(dict.fromkeys(variant.key for variant in VARIANTS.values())) == list(ALGORITHMS)
+    assert len(VARIANTS) == sum(max(1, len(cls.info.presets)) for cls in ALGORITHMS.values())
+    assert all(variant.name == name for name, variant in VARIANTS.items())
+    assert VARIANTS["v-mdav"].title == "V-MDAV"
+    assert VARIANTS["mondrian-relaxed"].fixed == {"cut": "relaxed"}
+    assert VARIANTS["mondrian-relaxed"].key == "mondrian"
+
+
+def test_mixed_variants_are_those_that_work_on_categories():
+    mixed = {name for name, variant in VARIANTS.items() if variant.mixed}
+    close = {name for name, variant in VARIANTS.items() if variant.needs_closeness}
+    assert close == {"k-anonymity-first", "t-closeness-first"}
+    assert mixed - close == {
+        *("k-member", "k-member-classes", "mondrian", "mondrian-relaxed", "mdav-generic-mixed", "least-loss")
+    }
+
+
+@for_each(
+    ("name", "given", "runs"),
+    [
+        ("mdav", {}, Method("mdav")),
+        ("v-mdav", {"gamma": 0.4}, Method("v-mdav", {"gamma": 0.4})),
+        ("v-mdav", {"gamma": [0.1, 0.4]}, Method("v-mdav", {"gamma": (0.1, 0.4)})),
+        # What makes a variant stays.
+        ("mondrian-relaxed", {"cut": "strict"}, Method("mondrian", {"cut": "relaxed"})),
+        ("mondrian", {}, Method("mondrian", {"cut": "strict"})),
+        # A variant without a penalty has none, one with a penalty has at least the usual one.
+        ("k-member", {"class_penalty": 3.0, "random_state": 4}, Method("k-member", {"random_state": 4})),
+        ("k-member-classes", {}, Method("k-member", {"class_penalty": 2.0})),
+        ("k-member-classes", {"class_penalty": 0.0}, Method("k-member", {"class_penalty": 2.0})),
+        ("k-member-classes", {"class_penalty": 0.5}, Method("k-member", {"class_penalty": 0.5})),
+        ("k-member-classes", {"class_penalty": np.array([0, 1])}, Method("k-member", {"class_penalty": (0, 1)})),
+    ],
+)
+def test_method_of_a_variant(name, given, runs):
+    assert VARIANTS[name].method(given) == runs
