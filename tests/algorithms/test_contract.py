@@ -173,7 +173,7 @@ def test_no_partition_loses_less_than_the_bound(cls, X):
         assert metrics.sse(X, cls(k).fit_predict(X)) >= optimum.bounds.nearest_neighbor(X, k).sse
 
 
-# ---- Long runs are made in steps --------------------------------------------------------------------------------------
+# ---- Long runs are made in steps -------------------------------------------------------------------------------------
 
 IN_STEPS = ["p-s", "m-d", "md", "k-ward", "mu-approx"]
 OTHERS = ["dba-1", "gsms", "imhm", "rimhm", "pcl", "npn-mhm", "tsp-mhm", "md-mhm"]

@@ -243,11 +243,12 @@ def group_while_many(
         return groups, all_records, brute_force.farthest_from_mean_first(all_records)
     until, width = max(k, lookahead.FEWEST), k - 1 + lookahead.SPARE
     step = make_step(groups, pool)
-    order, start, cache = kd_tree.farthest_from_mean_first(pool), 0, lookahead.empty_cache(n)
+    order, cache = kd_tree.farthest_from_mean_first(pool), lookahead.empty_cache(n)
     with ThreadPoolExecutor(running.THREADS) as executor:
         while (left := kd_tree.number_left(pool)) >= until:
             checkpoint("forming groups", 1.0 - left / n)
-            seeds, start = kd_tree.next_unassigned(pool, order, start, max(FEWEST_SEEDS, int(left * SHARE_OF_SEEDS)))
+            order = order[pool.tree.slots[order] >= 0]
+            seeds = order[: max(FEWEST_SEEDS, int(left * SHARE_OF_SEEDS))]
             cache, _ = lookahead.renew_cache(cache, pool, seeds, width, k - 1, executor)
             if second:
                 both = np.union1d(seeds, cache.lists[:, 0][cache.lists[:, 0] >= 0])

@@ -328,16 +328,3 @@ def centroid(pool: TreePool) -> FloatArray:
 def farthest_from_mean_first(pool: TreePool) -> IntArray:
     """Return all records, the farthest from the centroid of all data first, ties by record index."""
     return np.argsort(-pool.tree.norms, kind="stable")
-
-
-@kernel
-def next_unassigned(pool: TreePool, order: IntArray, start: int, count: int) -> tuple[IntArray, int]:
-    """Next ``count`` unassigned records of ``order`` from position ``start``, and the position after them."""
-    unassigned = np.empty(count, dtype=np.int64)
-    filled = 0
-    while filled < count and start < len(order):
-        if pool.tree.slots[order[start]] >= 0:
-            unassigned[filled] = order[start]
-            filled += 1
-        start += 1
-    return unassigned[:filled], start
