@@ -106,16 +106,16 @@ def forget_peak() -> None:
 def run_cell(method: str, k: int, file: str, repeat: int) -> dict[str, float | bool]:
     """Return seconds, peak memory and whether a tree was used, of a method on the data in ``file``, kernels loaded."""
     from microagg import make
-    from microagg.kernels.neighbors import lookahead
+    from microagg.kernels.neighbors import neighbor_lists
 
-    choose, by_tree = lookahead.tree_if_faster, []
+    choose, by_tree = neighbor_lists.tree_if_faster, []
 
     def tree_if_faster(X: np.ndarray, k: int, least: int) -> object:
         tree = choose(X, k, least)
         by_tree.append(tree is not None)
         return tree
 
-    lookahead.tree_if_faster = tree_if_faster
+    neighbor_lists.tree_if_faster = tree_if_faster
     make(method, k=k).fit(np.load(file, mmap_mode="r")[:WARM_UP].copy())
     by_tree.clear()
     forget_peak()

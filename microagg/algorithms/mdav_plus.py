@@ -39,7 +39,7 @@ from microagg.kernels.grouping.groups import (
 from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
 from microagg.kernels.neighbors.kd_tree import TreePool, number_left
-from microagg.kernels.neighbors.lookahead import NeighborCache, nearest_to
+from microagg.kernels.neighbors.neighbor_lists import NeighborCache, nearest_to
 from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query, nearest, nearest_to_any
 from microagg.validation import FloatArray, IntArray
 

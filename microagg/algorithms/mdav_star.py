@@ -42,7 +42,7 @@ from microagg.kernels.grouping.groups import (
 from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
 from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, NO_INDEX, Tree, TreePool, empty_boxes, leaf_of, number_left
-from microagg.kernels.neighbors.lookahead import NeighborCache, nearest_to
+from microagg.kernels.neighbors.neighbor_lists import NeighborCache, nearest_to
 from microagg.kernels.neighbors.tree_queries import (
     NeighborQuery,
     distances_to_boxes,

@@ -26,7 +26,7 @@ import numpy as np
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.neighbors.brute_force import passes_at_a_time, squared_distance_of_rows
-from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
+from microagg.kernels.neighbors.neighbor_lists import neighbors_by_passes
 from microagg.kernels.paths import nearest_point_next, split_path
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray

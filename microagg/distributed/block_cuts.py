@@ -34,7 +34,7 @@ from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.kernels.mixed import make_pool, measure_from
 from microagg.kernels.neighbors import brute_force
-from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
+from microagg.kernels.neighbors.neighbor_lists import neighbors_by_passes
 from microagg.validation import FloatArray, IntArray
 
 #: Maximum number of distinct records of a sample with a search for neighbors.

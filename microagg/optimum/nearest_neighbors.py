@@ -39,8 +39,8 @@ from numpy.typing import ArrayLike
 from microagg.columns.records import Records
 from microagg.errors import names_arguments
 from microagg.kernels import mixed, running
-from microagg.kernels.neighbors.kd_tree import make_tree
-from microagg.kernels.neighbors.knn_graph import leaf_size, sums_of_nearest
+from microagg.kernels.neighbors.kd_tree import make_tree_pool
+from microagg.kernels.neighbors.neighbor_lists import sums_of_nearest
 from microagg.metrics.generalization import group_information_loss
 from microagg.metrics.loss import percent, sst
 from microagg.optimum.program import ALLOWANCE
@@ -49,14 +49,11 @@ from microagg.validation import FloatArray, IntArray, check_enough_records, chec
 
 # Smaller SSEs are sums of squares that may have lost digits, as numbers below 1e-308 have fewer.
 _MIN_SSE = 1e-290
-# A task of a thread has about so many records. Their pieces, which are leaves of a tree or blocks of mixed records, are
-# added up in order, so that sums do not depend on threads.
+# A task of a thread has so many records. Tasks are added up in order, so that sums do not depend on threads.
 _RECORDS_AT_A_TIME = 1_000
-_BLOCK_SIZE = 32
 
-# The ends of the pieces of a stratum, as numbers of records, and a function that sums the pieces from one to before
-# another, each for the nearest, the second nearest, … neighbor.
-_Pieces = tuple[IntArray, Callable[[int, int], Iterable[FloatArray]]]
+# The sums over the records from one to before another: of the distances to the nearest, the second nearest, … neighbor.
+_SumRecords = Callable[[int, int], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -137,13 +134,11 @@ def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[
     check_finite(data)
     parts = _parts(len(data), most, strata)
 
-    def pieces(rows: IntArray) -> _Pieces:
-        part = data[rows]
-        tree = make_tree(np.ascontiguousarray(part.T), part[0].copy(), running.THREADS, leaf_size(*part.shape))
-        first = len(tree.ends) // 2
-        return tree.ends[first:, 1], lambda start, stop: sums_of_nearest(tree, most - 1, start, stop)
+    def sum_records_of(rows: IntArray) -> _SumRecords:
+        pool = make_tree_pool(data[rows])
+        return lambda start, stop: sums_of_nearest(pool, most - 1, start, stop)
 
-    sums, whole = _sums(parts, most, pieces).sum(axis=0), sst(data)
+    sums, whole = _sums(parts, most, sum_records_of).sum(axis=0), sst(data)
     bounds = [nearest_neighbor_sse(sums, k) for k in checked_ks]
     seconds = time.perf_counter() - started
     return [Bound(k, bound, percent(bound, whole), seconds) for k, bound in zip(checked_ks, bounds, strict=True)]
@@ -157,17 +152,11 @@ def nearest_mixed_neighbor_curve(
     most = max(checked_ks, default=1)
     parts = _parts(records.n, most, strata)
 
-    def pieces(rows: IntArray) -> _Pieces:
+    def sum_records_of(rows: IntArray) -> _SumRecords:
         pool = mixed.make_pool(records.take(rows))
-        ends = np.append(np.arange(_BLOCK_SIZE, len(rows), _BLOCK_SIZE), len(rows))
+        return lambda start, stop: mixed.sums_of_nearest(mixed.own_scratch(pool), most - 1, start, stop)
 
-        def sum_pieces(first: int, last: int) -> list[FloatArray]:
-            scratch, blocks = mixed.own_scratch(pool), range(first, last)
-            return [mixed.sums_of_nearest(scratch, most - 1, _BLOCK_SIZE * block, int(ends[block])) for block in blocks]
-
-        return ends, sum_pieces
-
-    sums = _sums(parts, most, pieces)
+    sums = _sums(parts, most, sum_records_of)
     # A stratum of fewer than 2k records is one group.
     sizes = np.array([len(rows) for rows in parts])
     one_group = [group_information_loss(records.take(rows), np.zeros(len(rows), dtype=int))[0] for rows in parts]
@@ -187,21 +176,18 @@ def _parts(n: int, most: int, strata: Sequence[IntArray] | None) -> list[IntArra
     return parts
 
 
-def _sums(parts: Sequence[IntArray], most: int, pieces: Callable[[IntArray], _Pieces]) -> FloatArray:
+def _sums(parts: Sequence[IntArray], most: int, sum_records_of: Callable[[IntArray], _SumRecords]) -> FloatArray:
     """Return the sums of the distances to the nearest, the second nearest, … neighbor, shape (strata, most - 1)."""
     sums = np.zeros((len(parts), most - 1))
     n, counted = sum(map(len, parts)), 0
     executor = ThreadPoolExecutor(running.THREADS)
     try:
         for stratum, rows in enumerate(parts if most > 1 else ()):
-            ends, sum_pieces = pieces(rows)
-            step = max(1, _RECORDS_AT_A_TIME * len(ends) // len(rows))
-            starts = range(0, len(ends), step)
-            stops = [min(start + step, len(ends)) for start in starts]
-            for stop, task_sums in zip(stops, executor.map(sum_pieces, starts, stops), strict=True):
-                for piece_sums in task_sums:
-                    sums[stratum] += piece_sums
-                checkpoint("finding nearest neighbors", (counted + int(ends[stop - 1])) / n)
+            starts = range(0, len(rows), _RECORDS_AT_A_TIME)
+            stops = [min(start + _RECORDS_AT_A_TIME, len(rows)) for start in starts]
+            for stop, task_sums in zip(stops, executor.map(sum_records_of(rows), starts, stops), strict=True):
+                sums[stratum] += task_sums
+                checkpoint("finding nearest neighbors", (counted + stop) / n)
             counted += len(rows)
     finally:
         executor.shutdown(cancel_futures=True)

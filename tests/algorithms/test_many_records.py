@@ -19,7 +19,7 @@ from numba.core.dispatcher import Dispatcher
 from microagg import make
 from microagg.kernels import running as kernel_threads
 from microagg.kernels.grouping import moving_mean
-from microagg.kernels.neighbors import brute_force, kd_tree, lookahead
+from microagg.kernels.neighbors import brute_force, kd_tree, neighbor_lists
 from microagg.progress import Cancelled, watched
 from tests.cases import for_each
 from tests.conftest import standardized
@@ -50,8 +50,8 @@ def always_by_tree(until):
 
     make_tree = kd_tree.make_tree
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lookahead, "tree_if_faster", lambda X, k, least: kd_tree.make_tree_pool(X))
-        patch.setattr(lookahead, "FEWEST", until)
+        patch.setattr(neighbor_lists, "tree_if_faster", lambda X, k, least: kd_tree.make_tree_pool(X))
+        patch.setattr(neighbor_lists, "FEWEST", until)
         patch.setattr(moving_mean, "GIVEN_UP_FROM", 2**62)
         patch.setattr(kd_tree, "make_tree", made)
         yield trees
@@ -60,7 +60,7 @@ def always_by_tree(until):
 @contextmanager
 def never_by_tree():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lookahead, "tree_if_faster", lambda X, k, least: None)
+        patch.setattr(neighbor_lists, "tree_if_faster", lambda X, k, least: None)
         patch.setattr(kd_tree, "make_tree", None)
         yield
 
@@ -147,7 +147,7 @@ def test_any_small_integers(variant, table, until):
 @for_each("spare", [0, 1, 20])
 def test_labels_do_not_depend_on_what_was_looked_up(monkeypatch, variant, threads, spare):
     monkeypatch.setattr(kernel_threads, "THREADS", threads)
-    monkeypatch.setattr(lookahead, "SPARE", spare)
+    monkeypatch.setattr(neighbor_lists, "SPARE", spare)
     for family in ("uniform", "grid"):
         X, _ = generate(family, 400, 2)
         assert_same(variant, X, 3, 10)
@@ -287,7 +287,7 @@ def test_no_kernel_is_compiled_again_for_other_kinds_of_tables(variant):
 
 
 def gets_tree(X, least=3_000):
-    return lookahead.tree_if_faster(X, 5, least) is not None
+    return neighbor_lists.tree_if_faster(X, 5, least) is not None
 
 
 def test_a_tree_is_preferred_where_its_searches_visit_few_records():
@@ -300,7 +300,7 @@ def test_a_tree_is_preferred_where_its_searches_visit_few_records():
     assert gets_tree(even[:, :2])
     assert not gets_tree(even[:2_900, :2])
     # What a tree hands over at once is not worth one.
-    assert not gets_tree(even[: lookahead.FEWEST - 1, :2], 0)
+    assert not gets_tree(even[: neighbor_lists.FEWEST - 1, :2], 0)
     assert not gets_tree(np.zeros((6_000, 101)))
 
 

@@ -54,7 +54,6 @@ def gate(monkeypatch):
 
     monkeypatch.setattr(nearest_neighbors, "checkpoint", held)
     monkeypatch.setattr(nearest_neighbors, "_RECORDS_AT_A_TIME", 20)
-    monkeypatch.setattr(nearest_neighbors, "leaf_size", lambda *_: 16)  # else so few records would be one leaf
     yield opened
     opened.set()
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from microagg.kernels import running
 from microagg.kernels.compiled import borrows, kernel
-from microagg.kernels.neighbors import brute_force, kd_tree, lookahead
+from microagg.kernels.neighbors import brute_force, kd_tree, neighbor_lists
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
 from microagg.kernels.neighbors.kd_tree import TreePool
 from microagg.kernels.neighbors.kd_tree import remove as remove_from_tree
@@ -232,27 +232,27 @@ def group_while_many(
 
     ``make_step(groups, pool)`` returns what is called with a cache of nearest records, seeds, and the number of
     unassigned records at which to stop. If ``second``, the cache has the records nearest to the seeds, too. From
-    ``least`` records on a tree pays, see :func:`.lookahead.tree_if_faster`; where it does not, nothing is formed.
+    ``least`` records on a tree pays, see :func:`.neighbor_lists.tree_if_faster`; where it does not, nothing is formed.
     Return the groups, the unassigned records, and those that may still be seeds, in their order.
     """
     n, d = X.shape
     groups = make_groups(n, d, k)
-    pool = lookahead.tree_if_faster(X, k, least)
+    pool = neighbor_lists.tree_if_faster(X, k, least)
     if pool is None:
         all_records = brute_force.make_pool(X)
         return groups, all_records, brute_force.farthest_from_mean_first(all_records)
-    until, width = max(k, lookahead.FEWEST), k - 1 + lookahead.SPARE
+    until, width = max(k, neighbor_lists.FEWEST), k - 1 + neighbor_lists.SPARE
     step = make_step(groups, pool)
-    order, cache = kd_tree.farthest_from_mean_first(pool), lookahead.empty_cache(n)
+    order, cache = kd_tree.farthest_from_mean_first(pool), neighbor_lists.empty_cache(n)
     with ThreadPoolExecutor(running.THREADS) as executor:
         while (left := kd_tree.number_left(pool)) >= until:
             checkpoint("forming groups", 1.0 - left / n)
             order = order[pool.tree.slots[order] >= 0]
             seeds = order[: max(FEWEST_SEEDS, int(left * SHARE_OF_SEEDS))]
-            cache, _ = lookahead.renew_cache(cache, pool, seeds, width, k - 1, executor)
+            cache, _ = neighbor_lists.renew_cache(cache, pool, seeds, width, k - 1, executor)
             if second:
                 both = np.union1d(seeds, cache.lists[:, 0][cache.lists[:, 0] >= 0])
-                cache, _ = lookahead.renew_cache(cache, pool, both, width, k - 1, executor)
+                cache, _ = neighbor_lists.renew_cache(cache, pool, both, width, k - 1, executor)
             step(cache, seeds, until)
     unassigned = groups.labels < 0
     return groups, brute_force.pool_of(X, np.flatnonzero(unassigned)), order[unassigned[order]]

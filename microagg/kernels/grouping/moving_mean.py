@@ -5,9 +5,9 @@ so does s, the one then farthest from r. Few records are grouped by passes over 
 
 Many records are grouped in a k-d tree. As the centroid hardly moves from one group to the next, the next r are most
 likely the records farthest from where it is now. These are predicted, and their nearest and farthest records are looked
-up on all cores (see :mod:`microagg.kernels.neighbors.lookahead`), and so are the nearest of the farthest ones, the next
-s. Then groups are formed one after the other until an r comes up that was not predicted. Predictions only save time:
-what was not looked up is found in the tree.
+up on all cores (see :mod:`.neighbor_lists`), and so are the nearest of the farthest ones, the next s. Then groups are
+formed one after the other until an r comes up that was not predicted. Predictions only save time: what was not looked
+up is found in the tree.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ import numpy as np
 from microagg.kernels import running
 from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.grouping.groups import Groups, form, found_group, make_groups
-from microagg.kernels.neighbors import brute_force, kd_tree, lookahead, tree_queries
+from microagg.kernels.neighbors import brute_force, kd_tree, neighbor_lists, tree_queries
 from microagg.kernels.neighbors.brute_force import ALIVE, Pool
 from microagg.kernels.neighbors.kd_tree import LEAF, TreePool, number_left, pool_of_rest
-from microagg.kernels.neighbors.lookahead import NeighborCache, farthest_from, nearest_to
+from microagg.kernels.neighbors.neighbor_lists import NeighborCache, farthest_from, nearest_to
 from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
 #: From how many records on a tree pays, at best: so many, and so many more for each that a group has; see
-#: :mod:`microagg.kernels.neighbors.lookahead`. Measured on two cores, k = 3 to 50, uniform data, EIA and Census.
+#: :mod:`microagg.kernels.neighbors.neighbor_lists`. Measured on two cores, k = 3 to 50, uniform data, EIA and Census.
 LEAST_IN_PAIRS = 11_000, 400
 LEAST_SINGLY = 6_500, 400
 
@@ -115,10 +115,10 @@ def _group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tupl
     n, d = X.shape
     groups = make_groups(n, d, k)
     least, for_each_k = LEAST_IN_PAIRS if in_pairs else LEAST_SINGLY
-    pool = lookahead.tree_if_faster(X, k, least + for_each_k * k)
+    pool = neighbor_lists.tree_if_faster(X, k, least + for_each_k * k)
     if pool is None:
         return groups, brute_force.make_pool(X)
-    until = max(until, lookahead.FEWEST)
+    until = max(until, neighbor_lists.FEWEST)
     # The records of the tree, and their groups.
     records, current = np.arange(n), groups
     with ThreadPoolExecutor(running.THREADS) as executor:
@@ -143,7 +143,7 @@ def _form_until(
     groups: Groups, pool: TreePool, k: int, until: int, in_pairs: bool, n: int, executor: ThreadPoolExecutor
 ) -> bool:
     """Form groups until fewer than ``until`` of ``n`` records are unassigned; return whether the tree still pays."""
-    near, far = lookahead.empty_cache(len(pool.X)), lookahead.empty_cache(len(pool.X))
+    near, far = neighbor_lists.empty_cache(len(pool.X)), neighbor_lists.empty_cache(len(pool.X))
     listed = make_farthest_list(pool)
     most = PREDICTED_AT_FIRST
     visited = rounds = 0.0
@@ -179,13 +179,13 @@ def _look_ahead(
     executor: ThreadPoolExecutor,
 ) -> tuple[NeighborCache, NeighborCache, int]:  # fmt: skip
     """Look up what ``seeds`` as r will need: nearest and farthest records; return also how many leaves were visited."""
-    width = k - 1 + lookahead.SPARE
-    near, visited = lookahead.renew_cache(near, pool, seeds, width, k - 1, executor)
+    width = k - 1 + neighbor_lists.SPARE
+    near, visited = neighbor_lists.renew_cache(near, pool, seeds, width, k - 1, executor)
     if in_pairs:
         seeds, _ = _predict(pool, near, far, seeds, k)
-        far, for_far = lookahead.renew_cache(far, pool, seeds, FARTHEST_LISTED, 1, executor, far=True)
+        far, for_far = neighbor_lists.renew_cache(far, pool, seeds, FARTHEST_LISTED, 1, executor, far=True)
         seeds, opposite = _predict(pool, near, far, seeds, k)
-        near, for_both = lookahead.renew_cache(near, pool, np.union1d(seeds, opposite), width, k - 1, executor)
+        near, for_both = neighbor_lists.renew_cache(near, pool, np.union1d(seeds, opposite), width, k - 1, executor)
         visited += for_far + for_both
     return near, far, visited
 

@@ -44,7 +44,7 @@ from microagg.kernels.local_search.state import (
     undo,
 )
 from microagg.kernels.neighbors.brute_force import order_of, squared_distance_of_rows
-from microagg.kernels.neighbors.knn_graph import find_neighbors
+from microagg.kernels.neighbors.neighbor_lists import find_neighbors
 from microagg.kernels.paths import split_path
 from microagg.kernels.running import THREADS
 from microagg.partition import canonical_labels, group_means

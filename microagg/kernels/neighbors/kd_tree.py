@@ -58,15 +58,15 @@ class Tree(NamedTuple):
     center: FloatArray  # shape (d,): the centroid of all records
 
 
-def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1, leaf: int = LEAF) -> Tree:
+def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1) -> Tree:
     """Return the tree of the records whose attributes are the rows of ``columns``, shape (d, n), n >= 1.
 
     ``center``, shape (d,), best the centroid, is where :attr:`Tree.norms` are measured from. Subtrees are built on
-    ``threads`` threads, on which the tree does not depend. A leaf holds at most ``leaf`` records.
+    ``threads`` threads, on which the tree does not depend.
     """
     d, n = columns.shape
     leaves = 1
-    while n > leaves * leaf:
+    while n > leaves * LEAF:
         leaves *= 2
     norms = np.empty(n)
     squared_distances(columns, 0, n, center, norms)

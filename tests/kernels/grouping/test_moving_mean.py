@@ -14,7 +14,7 @@ from microagg.kernels.grouping.moving_mean import (
     without_assigned,
 )
 from microagg.kernels.neighbors.kd_tree import centroid, make_tree_pool
-from microagg.kernels.neighbors.lookahead import empty_cache, nearest_to
+from microagg.kernels.neighbors.neighbor_lists import empty_cache, nearest_to
 from microagg.kernels.neighbors.tree_queries import make_query
 from tests.cases import for_each
 from tests.kernels.families import FAMILIES, exact_centroid, first, generate, squared

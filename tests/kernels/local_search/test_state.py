@@ -7,7 +7,7 @@ from microagg import make, metrics
 from microagg.kernels.local_search.descent import descend, settle
 from microagg.kernels.local_search.iterated import ruin_and_recreate
 from microagg.kernels.local_search.state import begin, centered, clear_queue, make_state, members_of, undo
-from microagg.kernels.neighbors.knn_graph import find_neighbors
+from microagg.kernels.neighbors.neighbor_lists import find_neighbors
 from tests.algorithms.test_oracles import generate
 from tests.cases import for_each
 

@@ -1,4 +1,4 @@
-"""Neighbors looked up before they are needed, against a pass over all records in plain numpy."""
+"""Neighbors of many records, looked up before they are needed or for a whole table, against plain numpy."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ import pytest
 
 from microagg.kernels import running as kernel_threads
 from microagg.kernels.grouping.groups import make_groups, take
-from microagg.kernels.neighbors.kd_tree import make_tree_pool, remove
-from microagg.kernels.neighbors.lookahead import (
+from microagg.kernels.neighbors import neighbor_lists
+from microagg.kernels.neighbors.kd_tree import LEAF, make_tree_pool, remove
+from microagg.kernels.neighbors.neighbor_lists import (
     NeighborCache,
     empty_cache,
     farthest_from,
+    find_neighbors,
     nearest_to,
     read_list,
     renew_cache,
+    sums_of_nearest,
 )
-from microagg.kernels.neighbors.tree_queries import make_query
+from microagg.kernels.neighbors.tree_queries import make_query, roughly_nearest
 from tests.cases import for_each
-from tests.kernels.families import FAMILIES, first, found, generate, squared, tree_of
+from tests.kernels.families import FAMILIES, first, found, generate, orders_to_leave_in, squared, tree_of
 
 
 def expected_lists(X, alive, records, width, far):
@@ -137,3 +140,60 @@ def test_answers_are_the_same_whether_or_not_they_were_looked_up(family, width):
                 farther = first(-distances, others, 1)
                 assert farthest_from(pool, far, record, query) == (farther[0] if farther else -1)
             take(groups, pool, 0, order[at])
+
+
+# The records nearest to every record, exact and approximate, and sums of their distances.
+
+
+def test_neighbors_are_those_of_the_tree(monkeypatch):
+    X, _ = generate("clustered", 300, 2)
+    by_passes = find_neighbors(X, 3)
+    monkeypatch.setattr(neighbor_lists, "tree_if_faster", lambda X, k, least: make_tree_pool(X))
+    assert np.array_equal(by_passes, find_neighbors(X, 3))
+
+
+def assert_finds_roughly(tree, X, alive, point, most, excluded, query):
+    """As many are found as there are, best first; with a share of 1, as near as any."""
+    distances = squared(X, point)
+    others = alive[alive != excluded]
+    for share in (0.0, 0.1, 1.0):
+        records = found(roughly_nearest(tree, point, most, excluded, share, query), query)
+        assert len(records) == min(most, len(others))
+        assert set(records) <= set(others.tolist())
+        assert first(distances, records, most) == records
+        assert np.array_equal(query.values[: len(records)], distances[records])
+    assert np.array_equal(distances[records], distances[first(distances, others, most)])
+
+
+@pytest.mark.slow
+@for_each("family", FAMILIES)
+@for_each("d", [1, 2, 5, 10, 50])
+def test_as_many_are_found_as_there_are_and_with_a_share_of_one_the_nearest(family, d):
+    n = 420
+    X, rng = generate(family, n, d)
+    query = make_query(9)
+    for order in orders_to_leave_in(X, rng):
+        tree = tree_of(X)
+        alive = np.arange(n)
+        while len(alive):
+            for most in (1, 4, 9):
+                record = rng.choice(alive)
+                assert_finds_roughly(tree, X, alive, X[record], most, record, query)
+            leaving = min(len(alive), 47 if len(alive) > 40 else 5)
+            for record in order[n - len(alive) :][:leaving]:
+                remove(tree, record)
+            alive = np.sort(order[n - len(alive) + leaving :])
+
+
+@for_each("family", FAMILIES)
+@for_each(("n", "d", "most"), [(150, 1, 1), (150, 3, 4), (150, 20, 149), (1, 2, 2), (LEAF, 2, LEAF), (LEAF + 1, 2, 3)])
+def test_sums_of_the_distances_to_the_nearest(family, n, d, most):
+    X = generate(family, max(n, 3), d)[0][:n]
+    pool = make_tree_pool(X)
+    expected = np.full((n, most), np.inf)
+    for i in range(n):
+        others = np.sort(np.delete(squared(X, X[i]), i))[:most]
+        expected[i, : len(others)] = others
+    for start, stop in ((0, n), (n // 3, n // 2)):
+        sums = sums_of_nearest(pool, most, start, stop)
+        np.testing.assert_allclose(sums, expected[pool.tree.records[start:stop]].sum(axis=0), rtol=1e-12)

@@ -1,4 +1,4 @@
-"""The nearest and farthest records of the records that will be asked about next, found on all cores before needed.
+"""The nearest and farthest records of many records, found on all cores: before they are needed, or for a whole table.
 
 An algorithm takes records out of the tree one group after the other, but which records it will ask about next is mostly
 known. Their nearest (or farthest) records are found many at a time, in the order of the tree, so that neighbors in
@@ -11,6 +11,7 @@ depend on which lists there are.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +19,10 @@ from numpy.typing import NDArray
 
 from microagg.kernels import running
 from microagg.kernels.compiled import borrows, kernel
+from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.kd_tree import LEAF, Tree, TreePool, make_tree_pool
 from microagg.kernels.neighbors.tree_queries import NeighborQuery, farthest, make_query, nearest, roughly_nearest
+from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
 #: How many more records than needed a list has.
@@ -177,3 +180,74 @@ def tree_if_faster(X: FloatArray, k: int, least: int) -> TreePool | None:
     leaves_visited = list_records(pool, sample, np.full((_ASKED, k - 1 + SPARE), -1), False, np.inf) / _ASKED
     # Visiting a leaf takes about as long as a pass over LEAF records.
     return pool if n >= least + LEAF * leaves_visited else None
+
+
+# The records nearest to each record, found on all cores: by passes or in a k-d tree, and among many approximately.
+
+# How many nearest records are found for each record: twice k, within these limits.
+_NEIGHBORS = (10, 48)
+
+# Among more records than this, those found need not be the nearest: the search goes on only where the squared distance
+# is less than this share of that of the last one found.
+_MOST_EXACT = 20_000
+_NEAR_ENOUGH = 0.3
+
+# From how many records on a tree pays, at best.
+_LEAST = 10_000
+
+# Terms of squared distances that a thread adds between two checkpoints, and records for which it asks the tree.
+_TERMS_AT_A_TIME = 20_000_000
+_RECORDS_AT_A_TIME = 4_000
+
+
+def _fill_rows(pool: TreePool, neighbors: IntArray, share: float, start: int, stop: int) -> None:
+    """Fill the rows of ``neighbors`` of the records in the slots from ``start`` to ``stop``, with -1 at the end."""
+    records = pool.tree.records[start:stop]
+    lists = np.full((len(records), neighbors.shape[1]), -1)
+    list_records(pool, records, lists, False, share)
+    neighbors[records] = lists
+
+
+@kernel
+def neighbors_by_passes(columns: FloatArray, neighbors: IntArray, start: int, stop: int) -> None:
+    """Fill the rows from ``start`` to ``stop`` of ``neighbors`` with the nearest records, nearest first."""
+    n = columns.shape[1]
+    distances = np.empty(n)
+    for record in range(start, stop):
+        brute_force.squared_distances(columns, 0, n, columns[:, record].copy(), distances)
+        distances[record] = np.nan
+        neighbors[record] = brute_force.nearest(distances, n, neighbors.shape[1])
+
+
+def find_neighbors(X: FloatArray, k: int) -> IntArray:
+    """Return about 2k records nearest to each of ``X``, shape (n, d), nearest first; roughly so among many records."""
+    n, d = X.shape
+    least, most = _NEIGHBORS
+    neighbors = np.empty((n, min(max(2 * k, least), most, n - 1)), dtype=np.int64)
+    if neighbors.size == 0:
+        return neighbors
+    if (pool := tree_if_faster(X, neighbors.shape[1], _LEAST)) is not None:
+        share = 1.0 if n <= _MOST_EXACT else _NEAR_ENOUGH
+        fill, at_a_time = partial(_fill_rows, pool, neighbors, share), _RECORDS_AT_A_TIME
+    else:
+        fill, at_a_time = partial(neighbors_by_passes, X.T.copy(), neighbors), max(1, _TERMS_AT_A_TIME // (n * d))
+    with ThreadPoolExecutor(running.THREADS) as executor:
+        stretch = at_a_time * running.THREADS
+        for start in range(0, n, stretch):
+            checkpoint("finding neighbors", start / n)
+            running.in_parts(executor, fill, start, min(start + stretch, n), running.THREADS)
+    return neighbors
+
+
+@kernel
+def sums_of_nearest(pool: TreePool, most: int, start: int, stop: int) -> FloatArray:
+    """Return the sums over the records in the slots from ``start`` to ``stop`` of the squared distances to others.
+
+    Those to the nearest, to the second nearest, …, shape (most,); infinite if there are fewer. No record has left.
+    """
+    sums, query = np.zeros(most), make_query(most)
+    for record in pool.tree.records[start:stop]:
+        count = nearest(pool.tree, pool.X[record], most, record, query)
+        for j in range(most):
+            sums[j] += query.values[j] if j < count else np.inf
+    return sums
