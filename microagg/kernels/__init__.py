@@ -33,27 +33,19 @@ _PACKAGE = Path(__file__).parents[1]
 _UNUSED_SECONDS = 30 * 24 * 3600.0
 
 
-def _is_writable(folder: Path) -> bool:
+@cache
+def cache_folder() -> Path:
+    """Folder of compiled code: below NUMBA_CACHE_DIR or, without that, the user's cache folder.
+
+    If that cannot be written, a temporary folder, which processes that this one starts use too and which it deletes
+    when it ends.
+    """
+    name, chosen = _PACKAGE.name, _CONFIG.CACHE_DIR
+    folder = (Path(chosen, name) if chosen else platformdirs.user_cache_path(name)) / "kernels"
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
-        return True
-    return False
-
-
-@cache
-def cache_folder() -> Path:
-    """Folder of compiled code, the first of these that can be written.
-
-    It is a subfolder of NUMBA_CACHE_DIR or, without that, of the user's cache folder; then the package's
-    ``__pycache__``; else a temporary folder, which processes that this one starts use too and which it deletes when
-    it ends.
-    """
-    name, chosen = _PACKAGE.name, _CONFIG.CACHE_DIR
-    user = Path(chosen, name) if chosen else platformdirs.user_cache_path(name)
-    for folder in (user / "kernels", _PACKAGE / "__pycache__" / "kernels"):
-        if _is_writable(folder):
-            return folder
+        return folder
     temporary = tempfile.mkdtemp(prefix="microagg-")
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     os.environ["NUMBA_CACHE_DIR"] = temporary
@@ -121,15 +113,6 @@ class _Locator:
         return str(self._line)
 
 
-def _register() -> None:
-    """Have numba ask the locator first."""
-    try:
-        caching.CacheImpl._locator_classes.insert(0, _Locator)
-    except AttributeError:  # not public, so another numba may lack it: then each copy of the sources compiles alone
-        os.environ["NUMBA_CACHE_DIR"] = str(_folder_of_version(Path(__file__)))
-        _CONFIG.reload_config()
-
-
 if not _CONFIG.DISABLE_JIT:
     _delete_unused()
-    _register()
+    caching.CacheImpl._locator_classes.insert(0, _Locator)
