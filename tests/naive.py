@@ -184,21 +184,6 @@ def mdav_1_groups(X, k):
     return groups
 
 
-def mdav_generic(X, k):
-    """MDAV-generic [S2]: rounds as in MDAV while 3k or more are unassigned.
-
-    Of 2k..3k-1 left, the one farthest from their centroid forms a group with its k-1 nearest, and the others another;
-    fewer than 2k form one group.
-    """
-    X = rows(X)
-    groups, U = mdav_rounds(X, k, 3 * k)
-    if len(U) >= 2 * k:
-        groups.append(group_around(X, farthest(X, middle(X, U), U), U, k))
-        U = without(U, groups[-1])
-    groups.append(U)
-    return labels_of(groups)
-
-
 class Numbers:
     """Records of numbers, by what :class:`tests.naive_mixed.Table` has of mixed ones."""
 
@@ -243,7 +228,9 @@ def table_of(X):
 def k_anonymity_first(X, k, lack=lambda members: 0.0):
     """Algorithm 2 of Soria-Comas et al. 2015: members of a group are exchanged while that lowers what it lacks.
 
-    Amounts that differ by no more than 1e-9 are equal.
+    Amounts that differ by no more than 1e-9 are equal. Where nothing is lacking this is MDAV-generic, of numbers [S2]
+    and of mixed attributes (Domingo-Ferrer & Torra 2005): s is the record farthest from r once r's group has formed,
+    pairs are formed while 3k or more are unassigned, and of 2k..3k-1 the one farthest from the middle forms a group.
     """
     table = table_of(X)
 
@@ -1097,8 +1084,8 @@ ORACLES = {
     "mdav-1": lambda X, k: labels_of(mdav_1_groups(rows(X), k)),
     "mdav-2": lambda X, k: refined(X, k, mdav_1_groups, len(X), mdav_1_groups),
     "mdav-argus": mdav_argus,
-    "mdav-generic": mdav_generic,
-    "mdav-generic-mixed": lambda X, k: naive_mixed.mdav_generic_mixed(naive_mixed.numbers(X), k),
+    "mdav-generic": k_anonymity_first,
+    "mdav-generic-mixed": lambda X, k: k_anonymity_first(naive_mixed.numbers(X), k),
     "mdav-mhm": lambda X, k: cut_path(X, k, lambda X, k: path_through(X, mdav_argus(X, k))),
     "mdav-plus": mdav_plus,
     "mdav-star": mdav_star,

@@ -235,37 +235,6 @@ def mondrian(records, k, cut="strict"):
     return canonical_labels(cut_up(list(range(table.n))))
 
 
-def mdav_generic_mixed(records, k):
-    """MDAV-generic for mixed attributes."""
-    table = Table(records)
-
-    def off_center(U):
-        center = table.middle(U)
-        return max(U, key=lambda i: table.to_point(i, center))
-
-    def around(r, U):
-        others = sorted((i for i in U if i != r), key=lambda i: (table.distance(i, r), i))
-        return [r, *others[: k - 1]]
-
-    U, groups = list(range(table.n)), []
-
-    def form(r):
-        groups.append(around(r, U))
-        U[:] = [i for i in U if i not in groups[-1]]
-
-    while len(U) >= 3 * k:
-        r = off_center(U)
-        s = max((i for i in U if i != r), key=lambda i: table.distance(i, r))
-        form(r)
-        if s not in U:
-            s = max(U, key=lambda i: table.distance(i, r))
-        form(s)
-    if len(U) >= 2 * k:
-        form(off_center(U))
-    groups.append(U)
-    return canonical_labels(groups)
-
-
 # ---- Local search ----------------------------------------------------------------------------------------------------
 
 

@@ -107,7 +107,7 @@ PENALTIES = [
 ORACLES = {
     "k-member": naive_mixed.k_member,
     "mondrian": naive_mixed.mondrian,
-    "mdav-generic-mixed": naive_mixed.mdav_generic_mixed,
+    "mdav-generic-mixed": naive.k_anonymity_first,
     "k-anonymity-first": naive.k_anonymity_first,
     "t-closeness-first": naive.t_closeness_first,
 }
