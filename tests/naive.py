@@ -188,7 +188,7 @@ class Numbers:
     """Records of numbers, by what :class:`tests.naive_mixed.Table` has of mixed ones."""
 
     def __init__(self, X):
-        self.X = rows(X)
+        self.X, self.n = rows(X), len(X)
 
     def distance(self, one, other):
         """Return the squared distance of two records."""
@@ -203,12 +203,12 @@ class Numbers:
         return d2(self.X[i], point)
 
 
-def in_turns(table, n, choose, fewest):
+def in_turns(table, choose, fewest):
     """Return the labels of groups that begin around the record farthest from the middle, and from that one, in turns.
 
     ``choose`` makes a group around a record out of U, while ``fewest`` or more are unassigned; the rest is the last.
     """
-    groups, U, r = [], list(range(n)), None
+    groups, U, r = [], list(range(table.n)), None
     while len(U) >= fewest:
         if r is None:
             center = table.middle(U)
@@ -248,14 +248,15 @@ def k_anonymity_first(X, k, lack=lambda members: 0.0):
             group = best
         return group
 
-    return in_turns(table, len(X), choose, 2 * k)
+    return in_turns(table, choose, 2 * k)
 
 
 def t_closeness_first(X, k, secrets=None, t=None):
     """Algorithm 3 of Soria-Comas et al. 2015: a group has the nearest record of each bucket of the ranked secrets."""
     if secrets is None:
         return k_anonymity_first(X, k)
-    table, n = table_of(X), len(X)
+    table = table_of(X)
+    n = table.n
     size = next(size for size in range(k, n + 1) if size * (2 * (n - 1) * t + 1) >= n * (1 - 1e-9))
     size += n % size // (n // size)
     to_come, over = n // size, n % size
@@ -283,7 +284,7 @@ def t_closeness_first(X, k, secrets=None, t=None):
             take(fullest)
         return group
 
-    return in_turns(table, n, choose, 1)
+    return in_turns(table, choose, 1)
 
 
 def mdav_argus(X, k):
