@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numba.core.dispatcher import Dispatcher
 
 from microagg import make
 from microagg.kernels import running as kernel_threads
@@ -260,30 +257,6 @@ def test_passes_are_made_in_stretches_between_checkpoints(monkeypatch, variant):
         assert 2 < len(shares) <= 300
         with watched(lambda *_: False), pytest.raises(Cancelled):
             by_passes(variant, X, 4)
-
-
-def compiled():
-    """Return how many versions of each kernel have been compiled."""
-    modules = [module for key, module in sys.modules.items() if key.startswith("microagg.")]
-    kernels = {id(value): value for module in modules for value in vars(module).values()}
-    return {
-        (kernel.py_func.__module__, kernel.py_func.__name__): len(kernel.signatures)
-        for kernel in kernels.values()
-        if isinstance(kernel, Dispatcher)
-    }
-
-
-@every_variant
-def test_no_kernel_is_compiled_again_for_other_kinds_of_tables(variant):
-    X, _ = generate("uniform", 300, 3)
-    expected = by_tree(variant, X, 3)
-    before = compiled()
-    assert before
-    read_only = X.copy()
-    read_only.setflags(write=False)
-    for table in (read_only, np.asfortranarray(X), pd.DataFrame(X), X[::-1][::-1], X.tolist()):
-        assert np.array_equal(by_tree(variant, table, 3), expected)
-    assert compiled() == before
 
 
 def gets_tree(X, least=3_000):

@@ -8,12 +8,11 @@ import pytest
 from microagg.kernels.grouping.groups import found_group, make_groups, take
 from microagg.kernels.grouping.moving_mean import (
     farthest_from_mean,
-    farthest_of_list,
     is_used_up,
     make_farthest_list,
     without_assigned,
 )
-from microagg.kernels.neighbors.kd_tree import centroid, make_tree_pool
+from microagg.kernels.neighbors.kd_tree import make_tree_pool
 from microagg.kernels.neighbors.neighbor_lists import empty_cache, nearest_to
 from microagg.kernels.neighbors.tree_queries import make_query
 from tests.cases import for_each
@@ -54,26 +53,6 @@ def test_the_record_farthest_from_the_moving_centroid(family, n, d):
                 alive = alive[alive != record]
             if len(alive) == 0:
                 break
-
-
-def test_those_listed_that_are_farthest_from_the_centroid_now():
-    for family in FAMILIES:
-        X, _ = generate(family, 900, 2)
-        pool, groups = make_tree_pool(X), make_groups(900, 2, 1)
-        listed = make_farthest_list(pool)
-        # The centroid goes a long way, to the right and upwards.
-        for record in first(X.sum(axis=1), np.arange(900), 300):
-            take(groups, pool, 0, record)
-        listed = without_assigned(pool, listed)
-        members = listed.records
-        assert (groups.labels[members] < 0).all()
-        distances = squared(X, centroid(pool))
-        for count in (0, 1, 7, len(members), len(members) + 5):
-            got = farthest_of_list(pool, listed, count)
-            assert len(set(got) & set(members)) == len(got) == min(count, len(members))
-            # Rounding and ties aside.
-            expected = np.sort(distances[members])[::-1][: len(got)]
-            assert np.allclose(distances[got], expected, rtol=1e-9, atol=0), family
 
 
 def test_a_list_lasts_for_many_rounds():

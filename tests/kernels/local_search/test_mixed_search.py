@@ -12,7 +12,7 @@ from microagg.kernels import mixed
 from microagg.kernels.local_search import mixed_search
 from microagg.kernels.local_search.iterated import draw_below
 from microagg.metrics import generalization
-from microagg.partition import Partition, canonical_labels
+from microagg.partition import canonical_labels
 from microagg.progress import Cancelled, watched
 from tests import naive_mixed
 from tests.instances import ROUNDING
@@ -139,23 +139,6 @@ def test_groups_grow_as_those_of_the_oracle():
         mixed_search._grown(part, k, first)
         assert part.labels.tolist() == naive_mixed.grown(records, k, most, partial(draw_below, again))
         assert first[0] == again[0]
-
-
-def test_groups_of_the_state_are_those_of_the_labels():
-    rng = np.random.default_rng(1)
-    records = some_records(rng, 60)
-    groups = mixed.make_groups(records, Partition(some_labels(rng, 60, 3), 3).labels)
-    assert mixed.improve(groups, 3, 0, 60, 2) > 0
-    known = generalization.extents(records, groups.labels)
-    order = list(dict.fromkeys(groups.labels.tolist()))
-    assert groups.sizes[order].tolist() == known.sizes.tolist() == np.bincount(groups.labels)[order].tolist()
-    assert groups.extents[order] == pytest.approx(known.shares.sum(axis=1))
-    for group, first in enumerate(groups.first):
-        members, x = [], first
-        while x >= 0:
-            members.append(int(x))
-            x = groups.following[x]
-        assert sorted(members) == np.flatnonzero(groups.labels == group).tolist()
 
 
 def test_it_ends_after_the_seconds_and_can_be_cancelled():
