@@ -21,44 +21,11 @@ Source: Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-import numpy as np
-
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.bases import mdav_1
-from microagg.kernels.compiled import kernel
 from microagg.kernels.grouping.division import dissolve_groups, split_large
-from microagg.kernels.grouping.groups import Groups, form, group_neighborhoods, sse_of
-from microagg.kernels.neighbors.brute_force import ALIVE, Neighborhoods, Pool, is_outdated, neighborhood, tidy
+from microagg.kernels.grouping.groups import group_neighborhoods
 from microagg.validation import FloatArray, IntArray
-
-
-@kernel
-def _measure(X: FloatArray, pool: Pool, hoods: Neighborhoods, sse: FloatArray, k: int, start: int, stop: int) -> None:
-    """Bring the neighborhoods of the records ``start`` to ``stop`` and their SSE up to date."""
-    for record in range(start, stop):
-        if is_outdated(hoods, pool, record, k):
-            sse[record] = sse_of(X, neighborhood(X, hoods, pool, record, k))
-
-
-@kernel
-def _form_densest(
-    X: FloatArray, pool: Pool, groups: Groups, hoods: Neighborhoods, sse: FloatArray, k: int, rounds: int
-) -> None:
-    """Form at most ``rounds`` groups, each of the densest neighborhood.
-
-    ``sse`` are by record, infinite for those that have left and those that have no neighborhood.
-    """
-    for _ in range(min(rounds, pool.counts[ALIVE] // k)):
-        tidy(pool)
-        _measure(X, pool, hoods, sse, k, 0, len(X))
-        members = neighborhood(X, hoods, pool, np.argmin(sse), k)
-        sse[members] = np.inf
-        form(groups, pool, pool.positions[members])
-
-
-def dba_1(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of DBA-1 for ``X``, shape (n, d), n >= k, groups numbered as they are formed."""
-    return group_neighborhoods(X, k, np.full(len(X), np.inf), _measure, _form_densest, "measuring densities")
 
 
 class DBA1(Microaggregator):
@@ -78,7 +45,7 @@ class DBA1(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return dba_1(X, k)
+        return group_neighborhoods(X, k, dense=True)
 
 
 class DBA2(Microaggregator):
@@ -98,4 +65,4 @@ class DBA2(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return split_large(X, dissolve_groups(X, dba_1(X, k), "reverse", len(X)), k, mdav_1)
+        return split_large(X, dissolve_groups(X, group_neighborhoods(X, k, dense=True), "reverse", len(X)), k, mdav_1)

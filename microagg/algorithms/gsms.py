@@ -25,57 +25,11 @@ Source: Panagiotakis & Tziritas 2013; Mortazavi, Jalili & Gohargazi 2013 (``gsms
 
 from __future__ import annotations
 
-import numpy as np
-
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.bases import tfrp_1
-from microagg.kernels.compiled import kernel
 from microagg.kernels.grouping.division import dissolve_groups, split_large
-from microagg.kernels.grouping.groups import Groups, form, group_neighborhoods
-from microagg.kernels.neighbors import brute_force
-from microagg.kernels.neighbors.brute_force import ALIVE, Neighborhoods, Pool
+from microagg.kernels.grouping.groups import group_neighborhoods
 from microagg.validation import FloatArray, IntArray
-
-
-@kernel
-def _measure(
-    X: FloatArray, pool: Pool, hoods: Neighborhoods, centers: FloatArray, k: int, start: int, stop: int
-) -> None:
-    """Bring the neighborhoods of the records ``start`` to ``stop`` and their centroids up to date."""
-    for record in range(start, stop):
-        if brute_force.is_outdated(hoods, pool, record, k):
-            centers[:, record] = 0.0
-            for member in brute_force.neighborhood(X, hoods, pool, record, k):
-                for j in range(len(centers)):
-                    centers[j, record] += X[member, j]
-            centers[:, record] /= k
-
-
-@kernel
-def _form_farthest(
-    X: FloatArray, pool: Pool, groups: Groups, hoods: Neighborhoods, centers: FloatArray, k: int, rounds: int
-) -> None:
-    """Form at most ``rounds`` groups, each of the neighborhood whose centroid is farthest from that of the unassigned.
-
-    ``centers``, shape (d, n), are the centroids by record, NaN in the first attribute of those that have left and those
-    that have no neighborhood.
-    """
-    n = len(X)
-    distances = np.empty(n)
-    for _ in range(min(rounds, pool.counts[ALIVE] // k)):
-        brute_force.tidy(pool)
-        _measure(X, pool, hoods, centers, k, 0, n)
-        brute_force.squared_distances(centers, 0, n, brute_force.centroid(pool), distances)
-        members = brute_force.neighborhood(X, hoods, pool, brute_force.nearest(-distances, n, 1)[0], k)
-        centers[0][members] = np.nan
-        form(groups, pool, pool.positions[members])
-
-
-def gsms(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of GSMS for ``X``, shape (n, d), n >= k, groups numbered as they are formed."""
-    return group_neighborhoods(
-        X, k, np.full(X.shape[::-1], np.nan), _measure, _form_farthest, "measuring neighborhoods"
-    )
 
 
 class GSMS(Microaggregator):
@@ -94,7 +48,7 @@ class GSMS(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return gsms(X, k)
+        return group_neighborhoods(X, k, dense=False)
 
 
 class GSMST2(Microaggregator):
@@ -114,4 +68,4 @@ class GSMST2(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return split_large(X, dissolve_groups(X, gsms(X, k), "sse", 4 * k - 1), k, tfrp_1)
+        return split_large(X, dissolve_groups(X, group_neighborhoods(X, k, dense=False), "sse", 4 * k - 1), k, tfrp_1)

@@ -1,4 +1,4 @@
-"""MDAV (Maximum Distance to Average Vector), the variants that differ in how they end, and CBFS.
+"""MDAV (Maximum Distance to Average Vector), its variants, also for mixed attributes, and CBFS.
 
 While at least 2k records are unassigned:
 
@@ -13,6 +13,11 @@ the group with the nearest centroid, centroids frozen.
 
 ``mdav-generic``: rounds stop at fewer than 3k records. If 2k..3k-1 are left, the one farthest from their centroid
 forms a group of k and the others another; if k..2k-1 are left, they form one group.
+
+``mdav-generic-mixed``: the same for numeric, ordinal and nominal attributes together. The distance of two records is
+the sum over the attributes of the shares of the domains that lie between them (see :mod:`microagg.kernels.mixed`), not
+squared. Instead of a centroid there is a central record: the mean of each numeric attribute, the lower median of each
+ordinal one and the most frequent category of each nominal one, of equally frequent ones the first in the taxonomy.
 
 ``mdav-2``: MDAV-1 makes the groups. Each of them, the one with the largest SSE first, is dissolved if that lowers the
 SSE: its records go to the nearest centroids of other groups, however large (see
@@ -33,17 +38,18 @@ group, filled the same way. If 2k..3k-1 are left, r or s, whichever stands at th
 the others another; if fewer are left, they form one group.
 
 Sources: Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013 (``mdav``);
-Kabir, Wang & Zhang 2010 (``mdav-1`` and ``mdav-generic``); Laszlo & Mukherjee 2005, as given in Mortazavi, Jalili &
-Gohargazi 2013 (``cbfs``); Lin, Wen, Hsieh & Chang 2010, as given there (``mdav-2``);
-the procedure as read in sdcMicro's src/microAggregation.cpp, which reproduces Table I of the first of these
-(``mdav-argus``). Where all distances left are equal, that program goes on with a stale variable; here the lowest
-position is taken.
+Kabir, Wang & Zhang 2010 (``mdav-1`` and ``mdav-generic``); Domingo-Ferrer & Torra 2005 (``mdav-generic-mixed``); Lin,
+Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010 (``mdav-2``); Laszlo & Mukherjee 2005, as given in
+Mortazavi, Jalili & Gohargazi 2013 (``cbfs``); the procedure as read in sdcMicro's src/microAggregation.cpp, which
+reproduces Table I of the first of these (``mdav-argus``). Where all distances left are equal, that program goes on with
+a stale variable; here the lowest position is taken.
 """
 
 from __future__ import annotations
 
 from microagg.algorithms.base import Info, Microaggregator
-from microagg.kernels.bases import cbfs, mdav, mdav_1, mdav_argus
+from microagg.columns.records import Records
+from microagg.kernels.bases import cbfs, group_in_turns, mdav, mdav_1, mdav_argus
 from microagg.kernels.grouping.division import dissolve_groups, split_large
 from microagg.kernels.grouping.groups import form_from_rest
 from microagg.kernels.grouping.moving_mean import form_group, form_groups
@@ -170,3 +176,25 @@ class CBFS(Microaggregator):
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
         return cbfs(X, k)
+
+
+class MDAVGenericMixed(Microaggregator):
+    """MDAV-generic for mixed attributes."""
+
+    info = Info(
+        key="mdav-generic-mixed",
+        title="MDAV-generic (mixed)",
+        family="Mixed attributes",
+        summary="MDAV whose center has the mean of numbers, the median of ordered and the most frequent of other "
+        "categories.",
+        year=2005,
+        reference="Domingo-Ferrer & Torra 2005",
+        sizes="fixed",
+        complexity="O(n²d/k)",
+        mixed=True,
+        note="The distance is the sum of the shares of Byun, Kamra, Bertino & Li 2007, not squared, so that taxonomies "
+        "count and nothing has to be scaled.",
+    )
+
+    def _partition(self, records: Records, k: int) -> IntArray:
+        return group_in_turns(records, k, 2 * k)

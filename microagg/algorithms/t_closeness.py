@@ -2,7 +2,7 @@
 
 Both form groups in turns: around the record farthest from the centroid of the unassigned records, and then around the
 unassigned one farthest from that. Without anything to keep both form the groups of MDAV-generic. Of mixed attributes
-center and distances are those of :mod:`microagg.algorithms.mdav_generic_mixed`.
+center and distances are those of :mod:`microagg.algorithms.mdav`.
 
 ``k-anonymity-first`` (Algorithm 2 of the source):
 
@@ -31,80 +31,19 @@ Source: Soria-Comas, Domingo-Ferrer, Sánchez & Martínez 2015, Sections 6 and 7
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.columns.records import Records
 from microagg.errors import ParameterError
-from microagg.kernels import mixed
+from microagg.kernels.bases import Unassigned, group_in_turns
 from microagg.kernels.compiled import kernel
-from microagg.kernels.grouping.groups import form, make_groups
 from microagg.kernels.local_search.guarded import EQUAL, ROUNDING, Rules, lack
-from microagg.kernels.neighbors import brute_force
-from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, nearest
-from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
-
-# From the unassigned records and where a group begins to the positions of its members.
-Choose = Callable[["_Unassigned", int], IntArray]
-
-
-class _Unassigned(NamedTuple):
-    """What is left of the records."""
-
-    distances: FloatArray  # shape (extent,): of each position from where a group begins, NaN where a record has left
-    records: IntArray  # shape (extent,): the record at each position
-    number: int  # how many are left
-
-
-def _form_groups(X: FloatArray | Records, k: int, choose: Choose, min_unassigned: int) -> IntArray:
-    """Return the labels of groups that are formed in pairs, each around a record far from the last center.
-
-    ``choose`` returns the positions of a group's members. Groups are formed while at least ``min_unassigned`` records
-    are unassigned; the rest is the last group.
-    """
-    kernels: Any = mixed if isinstance(X, Records) else brute_force
-    pool = kernels.make_pool(X)
-    groups: Any
-    join: Callable[..., Any]
-    center: Callable[[int], FloatArray]
-    if isinstance(X, Records):
-        values, distances, groups = pool.points, pool.sums, mixed.make_unassigned(X)
-        join, center = mixed.form, partial(mixed.central_record, groups)
-    else:
-        values, distances, groups = X, pool.distances, make_groups(len(X), X.shape[1], k)
-        join, center = form, lambda _: brute_force.centroid(pool)
-    labels: IntArray = groups.labels
-    first_seed: int | None = None  # the record around which the last group began, if it is the first of two
-    while (left := int(pool.counts[ALIVE])) >= min_unassigned:
-        checkpoint("forming groups", 1.0 - left / len(X))
-        kernels.tidy(pool)
-        kernels.measure_from(pool, center(left) if first_seed is None else values[first_seed])
-        seed = kernels.farthest(pool)
-        first_seed = int(pool.records[seed]) if first_seed is None else None
-        kernels.measure_from(pool, kernels.point_at(pool, seed))
-        extent = pool.counts[EXTENT]
-        join(groups, pool, choose(_Unassigned(distances[:extent], pool.records[:extent], left), seed))
-    labels[labels < 0] = labels.max() + 1
-    return labels
-
-
-def _by_distance(X: FloatArray | Records, k: int) -> IntArray:
-    """Return the labels of groups of a record and the k-1 nearest to it, with nothing to keep beyond k."""
-
-    def choose(unassigned: _Unassigned, seed: int) -> IntArray:
-        unassigned.distances[seed] = -1.0  # others may be equal to it
-        return nearest(unassigned.distances, len(unassigned.distances), k)
-
-    return _form_groups(X, k, choose, 2 * k)
 
 
 @kernel
-def _refined(unassigned: _Unassigned, seed: int, k: int, rules: Rules) -> IntArray:
+def _refined(unassigned: Unassigned, seed: int, k: int, rules: Rules) -> IntArray:
     """Return the positions of a group that begins with ``seed`` and lacks little."""
     unassigned.distances[seed] = -1.0
     order = np.argsort(unassigned.distances, kind="mergesort")[: unassigned.number]  # NaN comes last
@@ -126,7 +65,7 @@ def _refined(unassigned: _Unassigned, seed: int, k: int, rules: Rules) -> IntArr
 
 
 @kernel
-def _from_buckets(unassigned: _Unassigned, buckets: IntArray, left: IntArray, to_come: int) -> IntArray:
+def _from_buckets(unassigned: Unassigned, buckets: IntArray, left: IntArray, to_come: int) -> IntArray:
     """Positions of the nearest record of each bucket, and of a second one from a bucket with too many records.
 
     ``buckets``, shape (n,), is the bucket of each record; ``left`` is the number of records left in each bucket;
@@ -172,8 +111,8 @@ class KAnonymityFirst(Microaggregator):
 
     def _partition(self, X: FloatArray | Records, k: int, rules: Rules | None = None) -> IntArray:
         if rules is None:
-            return _by_distance(X, k)
-        return _form_groups(X, k, lambda unassigned, seed: _refined(unassigned, seed, k, rules), 2 * k)
+            return group_in_turns(X, k, 2 * k)
+        return group_in_turns(X, k, 2 * k, lambda unassigned, seed: _refined(unassigned, seed, k, rules))
 
 
 class TClosenessFirst(Microaggregator):
@@ -197,7 +136,7 @@ class TClosenessFirst(Microaggregator):
 
     def _partition(self, X: FloatArray | Records, k: int, rules: Rules | None = None) -> IntArray:
         if rules is None:
-            return _by_distance(X, k)
+            return group_in_turns(X, k, 2 * k)
         if (rules.kinds < EQUAL).all():
             raise ParameterError(
                 "t-closeness-first needs to know how close groups have to be: ask for the closeness of a confidential "
@@ -207,8 +146,8 @@ class TClosenessFirst(Microaggregator):
         buckets, number = _buckets(rules.codes[ranked], k, float(rules.bounds[ranked]))
         left = np.bincount(buckets)
         to_come = iter(range(number - 1, -1, -1))
-        return _form_groups(
-            X, len(left), lambda unassigned, seed: _from_buckets(unassigned, buckets, left, next(to_come)), 1
+        return group_in_turns(
+            X, len(left), 1, lambda unassigned, seed: _from_buckets(unassigned, buckets, left, next(to_come))
         )
 
 

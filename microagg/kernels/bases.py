@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from microagg.columns.records import Records
+from microagg.kernels import mixed
 from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.grouping.groups import (
     Groups,
@@ -15,7 +21,7 @@ from microagg.kernels.grouping.groups import (
 )
 from microagg.kernels.grouping.moving_mean import form_group, form_groups
 from microagg.kernels.neighbors import brute_force
-from microagg.kernels.neighbors.brute_force import ALIVE, Pool
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -180,3 +186,49 @@ def tfrp_1(X: FloatArray, k: int) -> IntArray:
     _form_around(groups, pool, k, np.full(d, X.min()), np.full(d, X.max()))
     rest_to_nearest_centroid(groups, pool, False)
     return groups.labels
+
+
+class Unassigned(NamedTuple):
+    """What is left of the records, by position."""
+
+    distances: FloatArray  # shape (extent,): from where a group begins, NaN where a record has left
+    records: IntArray  # shape (extent,): the record at each position
+    number: int  # how many are left
+
+
+def group_in_turns(
+    X: FloatArray | Records, k: int, fewest: int, choose: Callable[[Unassigned, int], IntArray] | None = None
+) -> IntArray:
+    """Return the labels of groups formed in pairs: around the record farthest from the center, and farthest from that.
+
+    ``choose`` returns the positions of the members of a group that begins at a position; without it these are the k
+    nearest. Groups are formed while at least ``fewest`` records are unassigned; the rest is the last group.
+    """
+    kernels: Any = mixed if isinstance(X, Records) else brute_force
+    pool = kernels.make_pool(X)
+    groups: Any
+    join: Callable[..., Any]
+    center: Callable[[int], FloatArray]
+    if isinstance(X, Records):
+        values, distances, groups = pool.points, pool.sums, mixed.make_unassigned(X)
+        join, center = mixed.form, partial(mixed.central_record, groups)
+    else:
+        values, distances, groups = X, pool.distances, make_groups(len(X), X.shape[1], k)
+        join, center = form, lambda _: brute_force.centroid(pool)
+    labels: IntArray = groups.labels
+    first_seed: int | None = None  # the record around which the last group began, if it is the first of two
+    while (left := int(pool.counts[ALIVE])) >= fewest:
+        checkpoint("forming groups", 1.0 - left / len(X))
+        kernels.tidy(pool)
+        kernels.measure_from(pool, center(left) if first_seed is None else values[first_seed])
+        seed = kernels.farthest(pool)
+        first_seed = int(pool.records[seed]) if first_seed is None else None
+        kernels.measure_from(pool, kernels.point_at(pool, seed))
+        extent = pool.counts[EXTENT]
+        if choose is None:
+            distances[seed] = -1.0  # others may be equal to it
+            join(groups, pool, brute_force.nearest(distances, extent, k))
+        else:
+            join(groups, pool, choose(Unassigned(distances[:extent], pool.records[:extent], left), seed))
+    labels[labels < 0] = labels.max() + 1
+    return labels

@@ -167,9 +167,9 @@ def measure_from(pool: MixedPool, point: FloatArray) -> None:
 
 
 @borrows
-def farthest(pool: MixedPool, excluded: int = -1) -> int:
-    """Return the position of the largest of ``pool.sums`` except at ``excluded``; -1 if there is no other."""
-    return position_of_largest(pool.sums, pool.counts[EXTENT], excluded)
+def farthest(pool: MixedPool) -> int:
+    """Return the position of the largest of ``pool.sums``; -1 if no record is left."""
+    return position_of_largest(pool.sums, pool.counts[EXTENT], -1)
 
 
 # The central record of those that are unassigned: what MDAV begins with where attributes are mixed.
@@ -251,20 +251,14 @@ def central_record(unassigned: Unassigned, count: int) -> FloatArray:
 
 
 @kernel
-def leave(unassigned: Unassigned, pool: MixedPool, group: int, position: int) -> None:
-    """Move the record at ``position`` of the pool into ``group``."""
-    _count(unassigned, point_at(pool, position), -1)
-    unassigned.labels[pool.records[position]] = group
-    remove(pool, position)
-
-
-@kernel
 def form(unassigned: Unassigned, pool: MixedPool, members: IntArray) -> None:
     """Move the records at the positions ``members`` into a new group."""
     group = unassigned.number[0]
     unassigned.number[0] += 1
     for position in members:
-        leave(unassigned, pool, group, position)
+        _count(unassigned, point_at(pool, position), -1)
+        unassigned.labels[pool.records[position]] = group
+        remove(pool, position)
 
 
 # The sums, over records of mixed attributes, of the distances to the nearest, the second nearest, … other record.
