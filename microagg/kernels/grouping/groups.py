@@ -269,10 +269,9 @@ def group_while_many(
 ) -> tuple[Groups, Pool, IntArray]:
     """Take the records of ``X``, shape (n, d), n >= k, into groups as long as many are unassigned.
 
-    ``make_step(groups, pool)`` returns what is called with a cache of nearest records, seeds, and the number of
-    unassigned records at which to stop. If ``second``, the cache has the records nearest to the seeds, too. From
-    ``least`` records on a tree pays, see :func:`.neighbor_lists.tree_if_faster`; where it does not, nothing is formed.
-    Return the groups, the unassigned records, and those that may still be seeds, in their order.
+    ``make_step(groups, pool)`` returns a function of lists of nearest records, seeds, and the number of unassigned
+    records at which to stop. If ``second``, the records nearest to the seeds have lists, too. From ``least`` records on
+    a tree pays, see :func:`.neighbor_lists.tree_if_faster`; where it does not, nothing is formed. Return the groups, the unassigned records, and those that may still be seeds, in their order.
     """
     n, d = X.shape
     groups = make_groups(n, d, k)
@@ -288,7 +287,8 @@ def group_while_many(
             checkpoint("forming groups", 1.0 - left / n)
             order = order[pool.tree.slots[order] >= 0]
             seeds = order[: max(FEWEST_SEEDS, int(left * SHARE_OF_SEEDS))]
-            cache, _ = neighbor_lists.renew_cache(cache, pool, seeds, width, k - 1, executor)
+            # Lists of seeds must be whole, or their first record may be gone.
+            cache, _ = neighbor_lists.renew_cache(cache, pool, seeds, width, width, executor)
             if second:
                 both = np.union1d(seeds, cache.lists[:, 0][cache.lists[:, 0] >= 0])
                 cache, _ = neighbor_lists.renew_cache(cache, pool, both, width, k - 1, executor)
@@ -300,7 +300,7 @@ def group_while_many(
 def in_stretches(pool: Pool, order: IntArray, k: int, passes: int) -> Iterator[IntArray]:
     """Yield the seeds ``order``, shape (m,), in stretches, with a checkpoint before each, while ``k`` are unassigned.
 
-    Whoever asks groups those of them that are unassigned, with about ``passes`` passes over the ``pool`` for each.
+    The caller groups those that are unassigned, with about ``passes`` passes over the ``pool`` for each.
     """
     n, d = len(pool.positions), len(pool.columns)
     start = 0
