@@ -271,7 +271,8 @@ def group_while_many(
 
     ``make_step(groups, pool)`` returns a function of lists of nearest records, seeds, and the number of unassigned
     records at which to stop. If ``second``, the records nearest to the seeds have lists, too. From ``least`` records on
-    a tree pays, see :func:`.neighbor_lists.tree_if_faster`; where it does not, nothing is formed. Return the groups, the unassigned records, and those that may still be seeds, in their order.
+    a tree pays, see :func:`.neighbor_lists.tree_if_faster`; where it does not, nothing is formed. Return the
+    groups, the unassigned records, and those that may still be seeds, in their order.
     """
     n, d = X.shape
     groups = make_groups(n, d, k)
