@@ -53,11 +53,7 @@ def centroid(X, members):
 
 
 def middle(X, U):
-    """Return the centroid of the unassigned records: their sums, correctly rounded, over their number.
-
-    Correct rounding makes it independent of the order of the records, so that ties between records that lie
-    symmetrically about it fall the same way in every implementation.
-    """
+    """Return the centroid of the unassigned records: correctly rounded sums, in any order, over their number."""
     return [math.fsum(column) / len(U) for column in zip(*(X[i] for i in U), strict=True)]
 
 
@@ -134,10 +130,7 @@ def end_with_one_group(X, groups, U, k, moving=False):
 
 
 def two_groups(X, U, k, first, second):
-    """Return two groups of k, around the record first and then around the record second.
-
-    If second went into the first group, the unassigned record farthest from first takes its place.
-    """
+    """Return groups of k around ``first``, then ``second`` or, if that has gone, what is farthest from ``first``."""
     one = group_around(X, first, U, k)
     rest = without(U, one)
     if second in one:
@@ -160,9 +153,7 @@ def mdav_rounds(X, k, least):
 def mdav(X, k):
     """Maximum distance to average vector, in the version of [S1] and [S3].
 
-    While 2k or more are unassigned: r is farthest from their centroid, s farthest from r; r's group, then s's group
-    from what is left. Of the rest, k or more form one group; fewer join the nearest centroids, which move at once ([S1]
-    is silent on that, but its figures for k = 50 and 100 need it).
+    Left-overs move the centroids that they join: [S1] is silent on that, but its figures for k = 50 and 100 need it.
     """
     X = rows(X)
     groups, U = mdav_rounds(X, k, 2 * k)
@@ -171,11 +162,7 @@ def mdav(X, k):
 
 
 def mdav_1_groups(X, k):
-    """Return the groups of MDAV-1 [S2] in the order in which they are formed.
-
-    As MDAV, but the last k..2k-1 give one more group of exactly k, around the one farthest from their centroid; what
-    still remains joins the nearest centroids.
-    """
+    """Return the groups of MDAV-1 [S2] as they form: MDAV's, one of k around the farthest left, and who joins these."""
     groups, U = mdav_rounds(X, k, 2 * k)
     if len(U) >= k:
         groups.append(group_around(X, farthest(X, middle(X, U), U), U, k))
@@ -204,7 +191,7 @@ class Numbers:
 
 
 def in_turns(table, choose, fewest):
-    """Return the labels of groups that begin around the record farthest from the middle, and from that one, in turns.
+    """Return the labels of groups around the record farthest from the middle, and from that one, in turns.
 
     ``choose`` makes a group around a record out of U, while ``fewest`` or more are unassigned; the rest is the last.
     """
@@ -288,11 +275,9 @@ def t_closeness_first(X, k, secrets=None, t=None):
 
 
 def mdav_argus(X, k):
-    """MDAV as mu-ARGUS and sdcMicro program it; [S3] Table I prints its figures.
+    """MDAV as mu-ARGUS and sdcMicro program it, by swaps in an array; [S3] Table I prints its figures.
 
-    The records stand in an array, and form groups by being swapped to its front. Ties go to the lowest *position*.
-    The seed at the lower position gets its group first, and the other seed is not protected from being swapped away:
-    whichever record then stands at its place is the second seed.
+    Ties go to the lowest *position*, and the second seed is whichever record stands at its place after the swaps.
     """
     X = rows(X)
     n = len(X)
@@ -330,11 +315,7 @@ def mdav_argus(X, k):
 
 
 def md(X, k, first="s"):
-    """Maximum distance [S3]: two groups around the two unassigned records farthest apart, while there are 2k.
-
-    The pair is (r, s) with r < s, and ``first`` says whose group is formed first, which [S3] leaves open. Of the rest,
-    k or more form one group; fewer join the nearest centroids.
-    """
+    """Maximum distance [S3]: groups around the two unassigned records farthest apart, r < s, ``first`` first."""
     X = rows(X)
     groups, U = [], list(range(len(X)))
     pairs = sorted(itertools.combinations(U, 2), key=lambda pair: -d2(X[pair[0]], X[pair[1]]))
@@ -351,9 +332,9 @@ def md(X, k, first="s"):
 
 
 def groups_of_k(X, k, choose):
-    """Return groups of k, each around a record that ``choose`` picks of those unassigned, while there are k.
+    """Return groups of k, around records that ``choose`` picks by the groups so far and the unassigned ones.
 
-    ``choose`` gets the groups so far and the unassigned. The others join the nearest centroids.
+    The others join the nearest centroids.
     """
     groups, U = [], list(range(len(X)))
     while len(U) >= k:
@@ -377,11 +358,9 @@ def mdav_plus(X, k):
 
 
 def v_mdav(X, k, gamma=0.2):
-    """Variable-size MDAV, with the fixed centroid of [S0] and squared distances (which give the figures of [S0]).
+    """Variable-size MDAV: MDAV+ [S0] that extends groups by e, the record nearest to any member, up to 2k-1.
 
-    As MDAV+, and each new group is extended up to 2k-1: e, the unassigned record nearest to any member, joins as long
-    as its squared distance to that member is less than gamma times that to its nearest other unassigned record
-    (infinite if e is the last).
+    Distances are squared, which gives the figures of [S0].
     """
     X = rows(X)
     groups, U = [], list(range(len(X)))
@@ -407,10 +386,7 @@ def closest_group(X, groups, x):
 
 
 def star_costs(X, groups, U, r, k):
-    """Return what MDAV* weighs for seed r: the cost per record of a new group, and that of r joining its closest group.
-
-    The second counts the group that r's nearest unassigned record y would form without r.
-    """
+    """Return what MDAV* weighs for seed r: the cost per record of a new group, and of r joining its closest group."""
     y = nearest(X, r, U, 1)[0]
     own = group_sse(X, group_around(X, r, U, k))
     joined = growth(X, groups[closest_group(X, groups, r)], r)
@@ -419,11 +395,7 @@ def star_costs(X, groups, U, r, k):
 
 
 def mdav_star(X, k):
-    """MDAV* [S0]: as MDAV+, but the seed joins an existing group where that costs less.
-
-    The first group is always new, and so is the last one that k records can form. Left-over records join, one by one,
-    the group whose SSE they increase least. No group size is too large.
-    """
+    """MDAV* [S0]: as MDAV+, but the seed joins an existing group where that costs less; the first and last are new."""
     X = rows(X)
     groups, U = [], list(range(len(X)))
     center = middle(X, U)
@@ -445,11 +417,7 @@ def mdav_star(X, k):
 
 
 def tfrp_1_groups(X, k):
-    """Return the groups of TFRP-1 [S2] in the order in which they are formed.
-
-    In turn around the unassigned record farthest from R1, all of whose entries are the least value in X, and from R2,
-    all of whose entries are the greatest.
-    """
+    """Return the groups of TFRP-1 [S2]: in turn around the record farthest from R1, of the least value, and from R2."""
     low, high = (extreme(value for record in X for value in record) for extreme in (min, max))
     return groups_of_k(X, k, lambda groups, U: farthest(X, [high if len(groups) % 2 else low] * len(X[0]), U))
 
@@ -460,11 +428,9 @@ def dba_1_groups(X, k):
 
 
 def gsms_groups(X, k):
-    """Return the groups of GSMS in the order in which they are formed.
+    """Return the groups of GSMS: the one forms that leaves the least SSE in itself and among the others.
 
-    Of the unassigned records' groups of k the one forms that leaves the least SSE in itself and among the others. That
-    is the one whose centroid is farthest from that of the unassigned records, which is how it is computed, as exact
-    ties would else depend on rounding.
+    That is the one whose centroid is farthest from that of the unassigned, by which exact ties do not hang on rounding.
     """
 
     def choose(_, U):
@@ -475,10 +441,9 @@ def gsms_groups(X, k):
 
 
 def decompose(X, groups, order, most):
-    """Return the groups that are left after trying once, in this order of their numbers, to dissolve each.
+    """Return the groups left after trying once, in this order of their numbers, to dissolve each.
 
-    The records of a group, by index and those that were sent to it after them, go to the nearest of the other groups
-    with fewer than ``most`` records, as its centroid was before. That is done if the SSE falls by a billionth or more.
+    Records go to the nearest other group, as its centroid was, with fewer than ``most``; the SSE must fall by 1e-9.
     """
     groups = {g: sorted(members) for g, members in enumerate(groups)}
     for g in order:
@@ -557,8 +522,7 @@ def by_sum(X):
 def by_first_component(X):
     """Return the records by their score on the first principal component; the score farthest from 0 is positive.
 
-    Eigenvectors are no business of plain Python, so that of the scatter matrix is numpy's. Where several directions are
-    equally good its last bits decide, so the matrix adds the records in their order.
+    The eigenvector is numpy's. Where several are equally good its last bits decide: the matrix adds in record order.
     """
     center = centroid(X, range(len(X)))
     deviations = [[p - q for p, q in zip(row, center, strict=True)] for row in X]
@@ -596,12 +560,7 @@ def projection_mhm(X, k, onto="first-component", attribute=0):
 
 
 def path_through(X, labels):
-    """Return the path of [S1], Fig. 4, through the groups of a partition.
-
-    It begins at the group of the record farthest from the centroid of all. Next is the group whose centroid is nearest
-    to any record of the last one. In each group the records farthest from the next centroid come first, in the last
-    group those nearest to the centroid before. Groups are ordered by their first record. A single one stands by index.
-    """
+    """Return the path of [S1], Fig. 4, through the groups of a partition, from the one with the outermost record."""
     groups = [[i for i, label in enumerate(labels) if label == g] for g in range(max(labels) + 1)]
     everyone = list(range(len(X)))
     outermost = farthest(X, middle(X, everyone), everyone)
@@ -677,11 +636,7 @@ def shorter_by_or_opt(tour, a, neighbors, length):
 
 
 def tsp_mhm(X, k):
-    """TSP-MHM: a tour, shortened by 2-opt and Or-opt among ten nearest records, opened at its longest edge, and cut.
-
-    The tour is that of nearest point next. Each record in turn makes the first move that shortens the tour, until it
-    has none; the records are gone through until none has any. Blocks at the ends of the list are not moved.
-    """
+    """TSP-MHM: a tour, shortened by 2-opt and Or-opt among ten nearest records, opened at its longest edge, and cut."""
     X = rows(X)
     n = len(X)
     tour = nearest_point_next(X)
@@ -721,11 +676,7 @@ def farthest_pair(X, U):
 
 
 def p_s(X, k):
-    """P-S [S2]: in turn the groups of the records with the least and the greatest sum of attributes, while 3k are left.
-
-    Both seeds are taken before the groups grow. Of 2k..3k-1 left, the one with the least sum grows a group, and the
-    others form another; fewer form one group.
-    """
+    """P-S [S2]: groups of the records with the least and the greatest sum of attributes; both seeds are taken first."""
     X = rows(X)
     groups, U = [], list(range(len(X)))
     while len(U) >= 2 * k:
@@ -767,8 +718,7 @@ def leaves_enough(edges, edge, k):
 def m_d(X, k):
     """M-d (Laszlo & Mukherjee 2005): the minimum spanning tree without its longest edges, where both sides keep k.
 
-    Trees of 2k or more are partitioned around their farthest pairs: a group grows around the lower record, then around
-    the higher one, or in its place the record left that is farthest from the lower one. Left-overs as in MD.
+    Trees of 2k or more are partitioned around their farthest pairs, by groups that grow.
     """
     X = rows(X)
     tree, joined = [], list(range(len(X)))
@@ -813,13 +763,9 @@ def cut_in_two(X, tree, edges, k):
 
 
 def mu_approx(X, k):
-    """mu-Approx (Domingo-Ferrer, Sebe & Solanas 2008).
+    """mu-Approx (Domingo-Ferrer, Sebe & Solanas 2008): records link to the nearest outside until all trees have k.
 
-    Each record has at most one outgoing edge. As long as a tree has fewer than k records, the one without such an edge
-    in the tree of the lowest record in question gets one, to the nearest record outside. Trees of more than max(2k-1,
-    3k-5) are cut: at the longest edge that leaves k on both sides; if there is none, in two parts of the branches of
-    the record all of whose branches are smaller than k. Trees of 2k or more then give a group around the record
-    farthest from the centroid, and another of the rest.
+    Each has at most one outgoing edge. Trees of more than max(2k-1, 3k-5) are cut, those of 2k or more give two groups.
     """
     X = rows(X)
     everybody = range(len(X))
@@ -874,12 +820,7 @@ def k_ward_groups(X, U, k):
 
 
 def k_ward(X, k):
-    """k-Ward (Domingo-Ferrer & Mateo-Sanz 2002).
-
-    Groups of k around the farthest pair and single records; the pair of groups whose merger increases the SSE least is
-    merged, one of them having fewer than k, until none has; and again within each group of 2k or more. The sum of a
-    merged group is that of the two sums, and groups are numbered by their lowest record.
-    """
+    """k-Ward (Domingo-Ferrer & Mateo-Sanz 2002): Ward's mergers of groups that do not both have k, from a far pair."""
     X = rows(X)
     return labels_of(k_ward_groups(X, list(range(len(X))), k))
 
@@ -905,9 +846,9 @@ def loss(X, labels):
 
 
 def exchanges(W, labels, low, high, first=0):
-    """Return what it costs at least to hand a surplus record on from a to b, {(a, b): (cost, record that moves)}.
+    """Return what it costs at least to hand a surplus record from a to b, {(a, b): (cost, record from ``first`` on)}.
 
-    Only records from ``first`` on move. The group after the last stands for keeping a surplus within the bounds.
+    The group after the last stands for keeping a surplus within the bounds.
     """
     m, sizes = len(W[0]), [labels.count(g) for g in range(len(W[0]))]
     arcs = {(g, m): (0.0, None) for g in range(m) if sizes[g] < high}
