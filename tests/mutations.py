@@ -181,7 +181,7 @@ MUTATIONS = [
              "(information_loss - lower_bound) / lower_bound",
              "(information_loss - lower_bound) / information_loss", f"{BOUNDS} -k gap"),
     Mutation("a floor of the worst stratum only", "optimum/nearest_neighbors.py",
-             "_sums(parts, most, pieces).sum(axis=0)", "_sums(parts, most, pieces).max(axis=0)",
+             "_sums(parts, most, sum_records_of).sum(axis=0)", "_sums(parts, most, sum_records_of).max(axis=0)",
              f"{BOUNDS}/test_bounds.py -k strata"),
     # --- metrics
     Mutation("losses above 100 %", "metrics/loss.py",
