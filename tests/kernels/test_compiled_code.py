@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
-from numba.core import event
 
 import microagg
 from microagg import kernels
@@ -145,21 +142,3 @@ def test_a_kernel_may_make_arrays_whoever_calls_it_first():
         return makes(n)
 
     assert borrowing(3) == makes(3) == 3
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="tests have another kind of clock on Windows")
-def test_the_time_limit_of_a_test_does_not_count_what_it_compiles():
-    class Clock(event.Listener):
-        def on_start(self, event):
-            remaining.append(signal.getitimer(signal.ITIMER_REAL)[0])
-
-        on_end = on_start
-
-    remaining = []
-    inner = numba.njit(lambda x: x + 1)
-    before = signal.getitimer(signal.ITIMER_REAL)[0]
-    with event.install_listener("numba:compile", Clock()):
-        assert numba.njit(lambda x: inner(x))(1) == 2
-    *compiling, afterwards = remaining
-    assert compiling == [0.0] * 3
-    assert 0 < afterwards <= before
