@@ -351,8 +351,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         except Exception as error:  # whatever somebody else's code raises is told, and takes nothing down
             if not is_own(type(self)) or isinstance(error, MicroaggError | MemoryError | Cancelled):
                 raise
-            told = f"{self.info.title}, an algorithm of your own, failed: {type(error).__name__}: {error}"
-            raise DataError(told) from error
+            message = f"{self.info.title}, an algorithm of your own, failed: {type(error).__name__}: {error}"
+            raise DataError(message) from error
 
     def _partition(self, X: Any, k: int, *args: Any, **parameters: Any) -> IntArray:
         """Return a group number for each record of ``X``.

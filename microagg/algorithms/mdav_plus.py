@@ -29,7 +29,7 @@ from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.grouping.groups import (
     Groups,
     form,
-    found_group,
+    form_in_tree,
     group_while_many,
     in_stretches,
     join,
@@ -110,12 +110,12 @@ def _form(
         if pool.tree.slots[seed] < 0:
             continue
         size = nearest_to(pool, cache, seed, k - 1, -1, query) + 1
-        group = found_group(groups, pool, seed, query.found[: size - 1])
+        group = form_in_tree(groups, pool, seed, query.records[: size - 1])
         if gamma <= 0.0:
             continue
         members[0] = seed
         for i in range(1, size):
-            members[i] = query.found[i - 1]
+            members[i] = query.records[i - 1]
         while size < 2 * k - 1 and number_left(pool) > 0:
             joining = _next_to_join(pool, members[:size], gamma, query)
             if joining < 0:

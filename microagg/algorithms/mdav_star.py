@@ -30,7 +30,7 @@ from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.grouping.groups import (
     Groups,
     form,
-    found_group,
+    form_in_tree,
     group_while_many,
     growth,
     in_stretches,
@@ -218,12 +218,12 @@ def _cheaper_group_by_tree(
     y = members[1] if k > 1 else -1
     if k == 1:
         nearest_to(pool, cache, r, 1, -1, query)
-        y = query.found[0]
+        y = query.records[0]
     without_r = np.empty(k, dtype=np.int64)
     without_r[0] = y
     nearest_to(pool, cache, y, k - 1, r, query)
     for i in range(k - 1):
-        without_r[i + 1] = query.found[i]
+        without_r[i + 1] = query.records[i]
     # The cost of a new group limits the growth at which joining is cheaper: only groups near enough are looked at.
     return least_growth_below(index, groups, pool.X[r], k, sse_of(pool.X, without_r), new, query)[0]
 
@@ -243,11 +243,11 @@ def _form(
         nearest_to(pool, cache, seed, k - 1, -1, query)
         members[0] = seed
         for i in range(k - 1):
-            members[i + 1] = query.found[i]
+            members[i + 1] = query.records[i]
         group = _cheaper_group_by_tree(groups, pool, cache, index, members, query)
         if group < 0:
             leaf = leaf_of(pool.tree, pool.tree.slots[seed])
-            enter_group(index, groups, found_group(groups, pool, seed, members[1:]), leaf)
+            enter_group(index, groups, form_in_tree(groups, pool, seed, members[1:]), leaf)
         else:
             take(groups, pool, group, seed)
             widen_boxes(index, groups, group)

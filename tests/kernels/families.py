@@ -85,7 +85,7 @@ def orders_to_leave_in(X, rng):
 
 
 def found(count, query):
-    return query.found[:count].tolist()
+    return query.records[:count].tolist()
 
 
 def tree_of(X, threads=1):

@@ -76,7 +76,7 @@ def _lowest_numbers(
     n, m = len(labels), len(free)
     firsts = np.searchsorted(edges, np.arange(n + 1) * m)
     members, begins = members_by_group(labels, m)
-    came = np.empty(m + 1, dtype=np.int64)
+    previous = np.empty(m + 1, dtype=np.int64)
     moved = np.empty(m + 1, dtype=np.int64)
     queue = np.empty(m + 1, dtype=np.int64)
     for record in range(start, stop):
@@ -85,22 +85,22 @@ def _lowest_numbers(
             target = edges[edge] - record * m
             if target >= home:
                 break
-            came[:] = -1
-            came[target] = target
+            previous[:] = -1
+            previous[target] = target
             queue[0] = target
             head, tail = 0, 1
-            while head < tail and came[home] < 0:
+            while head < tail and previous[home] < 0:
                 node = queue[head]
                 head += 1
                 if node == m:
                     for group in range(m):
-                        if came[group] < 0 and free[group] and begins[group + 1] - begins[group] > low:
-                            came[group], moved[group] = m, -1
+                        if previous[group] < 0 and free[group] and begins[group + 1] - begins[group] > low:
+                            previous[group], moved[group] = m, -1
                             queue[tail] = group
                             tail += 1
                     continue
-                if came[m] < 0 and free[node] and begins[node + 1] - begins[node] < high:
-                    came[m], moved[m] = node, -1
+                if previous[m] < 0 and free[node] and begins[node + 1] - begins[node] < high:
+                    previous[m], moved[m] = node, -1
                     queue[tail] = m
                     tail += 1
                 for member in members[begins[node] : begins[node + 1]]:
@@ -108,17 +108,17 @@ def _lowest_numbers(
                         continue
                     for way in range(firsts[member], firsts[member + 1]):
                         group = edges[way] - member * m
-                        if came[group] < 0:
-                            came[group], moved[group] = node, member
+                        if previous[group] < 0:
+                            previous[group], moved[group] = node, member
                             queue[tail] = group
                             tail += 1
-            if came[home] < 0:
+            if previous[home] < 0:
                 continue
             node = home
             while node != target:
                 if moved[node] >= 0:
                     labels[moved[node]] = node
-                node = came[node]
+                node = previous[node]
             labels[record] = target
             members, begins = members_by_group(labels, m)
             break

@@ -173,7 +173,7 @@ def take(groups: Groups, pool: TreePool, group: int, record: int) -> None:
 
 
 @borrows
-def found_group(groups: Groups, pool: TreePool, seed: int, others: IntArray) -> int:
+def form_in_tree(groups: Groups, pool: TreePool, seed: int, others: IntArray) -> int:
     """Move ``seed`` and then ``others`` of a tree pool into a new group; return its number."""
     group = groups.number[0]
     groups.number[0] += 1

@@ -62,7 +62,7 @@ class Shares:
         groups = mixed.make_groups(records, labels)
         self.records, self.sizes = records, groups.sizes.astype(np.float64)
         self.low, self.high = groups.low, groups.high
-        self.own = self.sizes * groups.extents
+        self.losses = self.sizes * groups.extents
 
     def _union(self, group: int, others: slice = slice(None)) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return what the group and each other have in common, lowest and highest, and their shares of the domains."""
@@ -85,7 +85,7 @@ class Shares:
     def of(self, group: int) -> FloatArray:
         """Growth of the loss if ``group`` is merged with each group, shape (g,)."""
         sizes = self.sizes + self.sizes[group]
-        return np.asarray(sizes * self._union(group)[2].sum(axis=1) - (self.own + self.own[group]))
+        return np.asarray(sizes * self._union(group)[2].sum(axis=1) - (self.losses + self.losses[group]))
 
     distances = of
 
@@ -94,7 +94,7 @@ class Shares:
         low, high, shares = self._union(one, slice(other, other + 1))
         self.low[one], self.high[one] = low[0], high[0]
         self.sizes[one] += self.sizes[other]
-        self.own[one] = self.sizes[one] * shares[0].sum()
+        self.losses[one] = self.sizes[one] * shares[0].sum()
 
 
 #: What mergers cost, groups being numbered by their first records.

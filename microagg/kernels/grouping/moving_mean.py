@@ -20,7 +20,7 @@ import numpy as np
 
 from microagg.kernels import running
 from microagg.kernels.compiled import borrows, kernel
-from microagg.kernels.grouping.groups import Groups, form, found_group, make_groups
+from microagg.kernels.grouping.groups import Groups, form, form_in_tree, make_groups
 from microagg.kernels.neighbors import brute_force, kd_tree, neighbor_lists, tree_queries
 from microagg.kernels.neighbors.brute_force import ALIVE, Pool
 from microagg.kernels.neighbors.kd_tree import LEAF, TreePool, number_left, pool_of_rest
@@ -144,19 +144,19 @@ def _form_until(
 ) -> bool:
     """Form groups until fewer than ``until`` of ``n`` records are unassigned; return whether the tree still pays."""
     near, far = neighbor_lists.empty_cache(len(pool.X)), neighbor_lists.empty_cache(len(pool.X))
-    listed = make_farthest_list(pool)
+    outermost = make_farthest_list(pool)
     most = PREDICTED_AT_FIRST
     visited = rounds = 0.0
     while (left := number_left(pool)) >= until:
         checkpoint("forming groups", 1.0 - left / n)
-        listed = make_farthest_list(pool) if is_used_up(pool, listed) else without_assigned(pool, listed)
-        seeds = farthest_of_list(pool, listed, min(most, left // k))
+        outermost = make_farthest_list(pool) if is_used_up(pool, outermost) else without_assigned(pool, outermost)
+        seeds = farthest_of_list(pool, outermost, min(most, left // k))
         near, far, visited_ahead = _look_ahead(pool, near, far, seeds, k, in_pairs, executor)
         looked_up = far.rows if in_pairs else near.rows
         # The fewer are predicted at a time, the more that were not are let pass.
         unpredicted = PREDICTED_AT_MOST // most - 1
         predicted, formed, visited_now = _form(
-            groups, pool, listed, near, far, looked_up, k, until, in_pairs, unpredicted
+            groups, pool, outermost, near, far, looked_up, k, until, in_pairs, unpredicted
         )
         # Where predictions fail, fewer are made, and more is left to the tree.
         if 8 * predicted < len(seeds) or predicted == 0:
@@ -218,7 +218,7 @@ def _predict(
 
 @kernel
 def _form(
-    groups: Groups, pool: TreePool, listed: FarthestList, near: NeighborCache, far: NeighborCache, looked_up: IntArray,
+    groups: Groups, pool: TreePool, outermost: FarthestList, near: NeighborCache, far: NeighborCache, looked_up: IntArray,
     k: int, until: int, in_pairs: bool, unpredicted: int,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Form groups, or pairs of them, until the next r was not predicted, but let the first ``unpredicted`` pass.
@@ -230,7 +230,7 @@ def _form(
     query = make_query(k + 1)
     predicted = formed = 0
     while number_left(pool) >= until:
-        r = farthest_from_mean(pool, listed, query)
+        r = farthest_from_mean(pool, outermost, query)
         if r < 0:
             break
         if looked_up[r] >= 0:
@@ -241,13 +241,13 @@ def _form(
             break
         formed += 1
         count = nearest_to(pool, near, r, k - 1, -1, query)
-        found_group(groups, pool, r, query.found[:count])
+        form_in_tree(groups, pool, r, query.records[:count])
         if in_pairs:
             # s is looked for after r's group has been formed. Had it been chosen before, it would be the same record
             # or, if that went with r, the record now farthest from r would take its place.
             s = farthest_from(pool, far, r, query)
             count = nearest_to(pool, near, s, k - 1, -1, query)
-            found_group(groups, pool, s, query.found[:count])
+            form_in_tree(groups, pool, s, query.records[:count])
     return predicted, formed, query.visited[0]
 
 
@@ -258,7 +258,7 @@ def _form(
 # farthest from the mean have been taken. Where it fails at once, as for records on a sphere or many identical ones, the
 # tree is asked until that has cost as much as a new list.
 
-# How many of n unassigned records are listed: about n ** (2 / 3), so that making lists and reading them cost alike.
+# How many of n unassigned records are outermost: about n ** (2 / 3), so that making lists and reading them cost alike.
 _EXPONENT = 2.0 / 3.0
 _FEWEST = 256
 
@@ -313,62 +313,62 @@ def make_farthest_list(pool: TreePool) -> FarthestList:
 
 
 @borrows
-def is_used_up(pool: TreePool, listed: FarthestList) -> bool:
+def is_used_up(pool: TreePool, outermost: FarthestList) -> bool:
     """Return whether the list has failed, and a new one is worth the pass over all records that it takes."""
-    return listed.counts[_FAILED] > 0 and listed.counts[_LEAVES] * LEAF >= number_left(pool)
+    return outermost.counts[_FAILED] > 0 and outermost.counts[_LEAVES] * LEAF >= number_left(pool)
 
 
-def without_assigned(pool: TreePool, listed: FarthestList) -> FarthestList:
+def without_assigned(pool: TreePool, outermost: FarthestList) -> FarthestList:
     """Return the list without the records that have been assigned since."""
-    left = pool.tree.slots[listed.records] >= 0
-    return listed._replace(records=listed.records[left], distances=listed.distances[left])
+    left = pool.tree.slots[outermost.records] >= 0
+    return outermost._replace(records=outermost.records[left], distances=outermost.distances[left])
 
 
-def farthest_of_list(pool: TreePool, listed: FarthestList, count: int) -> IntArray:
+def farthest_of_list(pool: TreePool, outermost: FarthestList, count: int) -> IntArray:
     """Return the ``count`` records (or all) of the list, none assigned, that are farthest from the centroid now."""
     center = kd_tree.centroid(pool)
-    stop = len(listed.records)
+    stop = len(outermost.records)
     if stop > count:
         # Each distance may have grown or shrunk by as much as the centroid has moved.
-        moved = np.linalg.norm(center - listed.origin)
-        stop = np.searchsorted(-listed.distances, 2.0 * moved - listed.distances[count - 1], side="right")
-    distances = np.linalg.norm(pool.X[listed.records[:stop]] - center, axis=1)
-    return listed.records[np.argsort(-distances, kind="stable")[:count]]
+        moved = np.linalg.norm(center - outermost.origin)
+        stop = np.searchsorted(-outermost.distances, 2.0 * moved - outermost.distances[count - 1], side="right")
+    distances = np.linalg.norm(pool.X[outermost.records[:stop]] - center, axis=1)
+    return outermost.records[np.argsort(-distances, kind="stable")[:count]]
 
 
 @kernel
-def farthest_from_mean(pool: TreePool, listed: FarthestList, query: NeighborQuery) -> int:
+def farthest_from_mean(pool: TreePool, outermost: FarthestList, query: NeighborQuery) -> int:
     """Return the unassigned record farthest from their centroid, ties by index; -1 if the list is used up."""
     center = kd_tree.centroid(pool)
-    if not listed.counts[_FAILED]:
-        record = _farthest_if_listed(pool, listed, center)
+    if not outermost.counts[_FAILED]:
+        record = _farthest_if_listed(pool, outermost, center)
         if record >= 0:
-            listed.counts[_LEAVES] += _LEAVES_PER_QUERY
+            outermost.counts[_LEAVES] += _LEAVES_PER_QUERY
             return record
-        listed.counts[_FAILED] = 1
-    if is_used_up(pool, listed):
+        outermost.counts[_FAILED] = 1
+    if is_used_up(pool, outermost):
         return -1
     visited = query.visited[0]
     tree_queries.farthest(pool.tree, center, brute_force.squared_distance(center, pool.tree.center), 1, -1, query)
-    listed.counts[_LEAVES] += query.visited[0] - visited
-    return query.found[0]
+    outermost.counts[_LEAVES] += query.visited[0] - visited
+    return query.records[0]
 
 
 @borrows
-def _farthest_if_listed(pool: TreePool, listed: FarthestList, center: FloatArray) -> int:
+def _farthest_if_listed(pool: TreePool, outermost: FarthestList, center: FloatArray) -> int:
     """Return the record farthest from ``center``, the centroid; -1 if it need not be one of the list."""
-    moved = np.sqrt(brute_force.squared_distance(center, listed.origin))
+    moved = np.sqrt(brute_force.squared_distance(center, outermost.origin))
     best, largest = -1, -1.0
-    for i in range(len(listed.records)):
-        reach = (listed.distances[i] + moved) * (1.0 + _SLACK)
+    for i in range(len(outermost.records)):
+        reach = (outermost.distances[i] + moved) * (1.0 + _SLACK)
         if reach * reach < largest:
             return best
-        record = listed.records[i]
+        record = outermost.records[i]
         if pool.tree.slots[record] >= 0:
             distance = brute_force.squared_distance(pool.X[record], center)
             if distance > largest or (distance == largest and record < best):
                 best, largest = record, distance
-    if listed.beyond < 0.0:
+    if outermost.beyond < 0.0:
         return best
-    reach = (listed.beyond + moved) * (1.0 + _SLACK)
+    reach = (outermost.beyond + moved) * (1.0 + _SLACK)
     return best if reach * reach < largest else -1

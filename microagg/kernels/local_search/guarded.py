@@ -425,7 +425,7 @@ class Search:
                 changes += changed
         return changes
 
-    def kept(self, labels: IntArray, first_price: float = _FIRST) -> tuple[float, Partition]:
+    def improve(self, labels: IntArray, first_price: float = _FIRST) -> tuple[float, Partition]:
         """Return groups that keep the rules, found from those of ``labels``, and their loss."""
         state = self._begin(labels)
         price = first_price * state.losses.sum() / len(state.waiting)
@@ -462,7 +462,7 @@ class Search:
         """
         loss, best = np.inf, None
         for start in starts:
-            changed_loss, changed = self.kept(start)
+            changed_loss, changed = self.improve(start)
             if changed_loss < loss:
                 loss, best = changed_loss, changed
             if self._examined >= most:
@@ -475,7 +475,7 @@ class Search:
             state = self._begin(best.labels)
             first = float(np.exp(draw.uniform(np.log(_LOW), np.log(_HIGH))))
             self._descend(state, first * loss / len(best))
-            changed_loss, changed = self.kept(state.groups.labels, first * _GROWTH)
+            changed_loss, changed = self.improve(state.groups.labels, first * _GROWTH)
             if changed_loss < loss:
                 loss, best = changed_loss, changed
         return best.labels

@@ -343,7 +343,7 @@ class Neighborhoods(NamedTuple):
     # shape (n, k + SPARE) or less: each record, then its nearest unassigned ones when last measured, nearest first
     lists: IntArray
     # shape (n,): the length of each list, some of whose records may have been assigned; 0 if there is none yet
-    known: IntArray
+    lengths: IntArray
     twins: IntArray  # shape (n,): the last identical record before each record, -1 if there is none
 
 
@@ -369,7 +369,7 @@ def is_outdated(hoods: Neighborhoods, pool: Pool, record: int, k: int) -> bool:
     twin = hoods.twins[record]
     if pool.positions[record] < 0 or (twin >= 0 and pool.positions[twin] >= 0):
         return False
-    if hoods.known[record] < k:
+    if hoods.lengths[record] < k:
         return True
     slot = 1
     while slot < k and pool.positions[hoods.lists[record, slot]] >= 0:
@@ -382,7 +382,7 @@ def neighborhood(X: FloatArray, hoods: Neighborhoods, pool: Pool, record: int, k
     """Update and return the k-neighborhood of an unassigned record; ``pool.distances`` may change."""
     row = hoods.lists[record]
     n_listed = 0
-    for slot in range(hoods.known[record]):
+    for slot in range(hoods.lengths[record]):
         if pool.positions[row[slot]] >= 0:
             row[n_listed] = row[slot]
             n_listed += 1
@@ -394,5 +394,5 @@ def neighborhood(X: FloatArray, hoods: Neighborhoods, pool: Pool, record: int, k
         for position in nearest(pool.distances, pool.counts[EXTENT], len(row) - 1):
             row[n_listed] = pool.records[position]
             n_listed += 1
-    hoods.known[record] = n_listed
+    hoods.lengths[record] = n_listed
     return row[:k]

@@ -99,7 +99,7 @@ def list_records(pool: TreePool, records: IntArray, lists: IntArray, far: bool, 
         else:
             count = roughly_nearest(pool.tree, pool.X[record], lists.shape[1], record, share, query)
         for j in range(count):
-            lists[i, j] = query.found[j]
+            lists[i, j] = query.records[j]
     return query.visited[0]
 
 
@@ -129,16 +129,16 @@ def nearest_to(
 ) -> int:
     """Find the ``most`` records nearest to ``record``, without itself and ``excluded``; return their number.
 
-    They are written to ``query.found``, which must have room for one more.
+    They are written to ``query.records``, which must have room for one more.
     """
-    count = read_list(cache, pool.tree, record, most, excluded, query.found)
+    count = read_list(cache, pool.tree, record, most, excluded, query.records)
     if count >= 0:
         return count
     n_neighbors = nearest(pool.tree, pool.X[record], most + (1 if excluded >= 0 else 0), record, query)
     count = 0
     for i in range(n_neighbors):
-        if query.found[i] != excluded and count < most:
-            query.found[count] = query.found[i]
+        if query.records[i] != excluded and count < most:
+            query.records[count] = query.records[i]
             count += 1
     return count
 
@@ -146,10 +146,10 @@ def nearest_to(
 @borrows
 def farthest_from(pool: TreePool, cache: NeighborCache, record: int, query: NeighborQuery) -> int:
     """Return the record farthest from ``record``, itself aside; -1 if there is no other."""
-    count = read_list(cache, pool.tree, record, 1, -1, query.found)
+    count = read_list(cache, pool.tree, record, 1, -1, query.records)
     if count < 0:
         count = farthest(pool.tree, pool.X[record], pool.tree.norms[record], 1, record, query)
-    return query.found[0] if count > 0 else -1
+    return query.records[0] if count > 0 else -1
 
 
 # Whether neighbors are found by passes or in a k-d tree, which give the same. Passes use the processor's vector units
@@ -164,7 +164,7 @@ FEWEST = 2_000
 _MOST_ATTRIBUTES = 100
 
 # Of how many records, evenly spread over the table, the nearest are looked for.
-_ASKED = 32
+_SAMPLE_SIZE = 32
 
 
 def tree_if_faster(X: FloatArray, k: int, least: int) -> TreePool | None:
@@ -176,8 +176,10 @@ def tree_if_faster(X: FloatArray, k: int, least: int) -> TreePool | None:
     if n < max(least, FEWEST) or d > _MOST_ATTRIBUTES:
         return None
     pool = make_tree_pool(X)
-    sample = np.linspace(0, n - 1, _ASKED).astype(np.int64)
-    leaves_visited = list_records(pool, sample, np.full((_ASKED, k - 1 + SPARE), -1), False, np.inf) / _ASKED
+    sample = np.linspace(0, n - 1, _SAMPLE_SIZE).astype(np.int64)
+    leaves_visited = (
+        list_records(pool, sample, np.full((_SAMPLE_SIZE, k - 1 + SPARE), -1), False, np.inf) / _SAMPLE_SIZE
+    )
     # Visiting a leaf takes about as long as a pass over LEAF records.
     return pool if n >= least + LEAF * leaves_visited else None
 

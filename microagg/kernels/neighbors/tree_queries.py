@@ -35,7 +35,7 @@ class NeighborQuery(NamedTuple):
     gaps: FloatArray  # shape (3, FAN): the bounds of nodes side by side, and room to compute them
     distances: FloatArray  # shape (LEAF,): the squared distances of a leaf's records
     values: FloatArray  # shape (most,): the squared distances of the records found, best first
-    found: IntArray  # shape (most,): the records found, best first
+    records: IntArray  # shape (most,): the records found, best first
     visited: IntArray  # shape (1,): how many leaves all queries so far have visited
 
 
@@ -102,12 +102,14 @@ def insert(query: NeighborQuery, filled: int, most: int, value: float, record: i
     if filled < most:
         filled += 1
     at = filled - 1
-    while at > 0 and (query.values[at - 1] > value or (query.values[at - 1] == value and query.found[at - 1] > record)):
+    while at > 0 and (
+        query.values[at - 1] > value or (query.values[at - 1] == value and query.records[at - 1] > record)
+    ):
         query.values[at] = query.values[at - 1]
-        query.found[at] = query.found[at - 1]
+        query.records[at] = query.records[at - 1]
         at -= 1
     query.values[at] = value
-    query.found[at] = record
+    query.records[at] = record
     return filled
 
 
@@ -208,7 +210,7 @@ def _search(
     leaves = len(tree.coordinates)
     worst, worst_record = np.inf, NO_INDEX
     if filled == most:
-        worst, worst_record = query.values[most - 1], query.found[most - 1]
+        worst, worst_record = query.values[most - 1], query.records[most - 1]
     # A node is visited only if it may hold something that comes before these.
     limit, limit_record = worst, worst_record
     first = uppermost(leaves)
@@ -237,7 +239,7 @@ def _search(
                 continue
             filled = insert(query, filled, most, value, record)
             if filled == most:
-                worst, worst_record = query.values[most - 1], query.found[most - 1]
+                worst, worst_record = query.values[most - 1], query.records[most - 1]
         if share > 1.0:
             limit, limit_record = worst, worst_record
         elif filled == most:
@@ -249,7 +251,7 @@ def _search(
 def nearest(tree: Tree, point: FloatArray, most: int, excluded: int, query: NeighborQuery) -> int:
     """Find the ``most`` records nearest to ``point``, shape (d,), except ``excluded``; return how many there are.
 
-    They are in ``query.found``, nearest first, ties by record index, their squared distances in ``query.values``.
+    They are in ``query.records``, nearest first, ties by record index, their squared distances in ``query.values``.
     """
     return _search(tree, point, -1.0, most, excluded, np.inf, 0, query)
 
@@ -258,7 +260,7 @@ def nearest(tree: Tree, point: FloatArray, most: int, excluded: int, query: Neig
 def farthest(tree: Tree, point: FloatArray, from_center: float, most: int, excluded: int, query: NeighborQuery) -> int:
     """Find the ``most`` records farthest from ``point``, shape (d,), except ``excluded``; return how many there are.
 
-    They are in ``query.found``, farthest first, ties by record index, their negated squared distances in
+    They are in ``query.records``, farthest first, ties by record index, their negated squared distances in
     ``query.values``. ``from_center`` is the squared distance of ``point`` from the tree's center.
     """
     return _search(tree, point, from_center, most, excluded, np.inf, 0, query)
@@ -283,4 +285,4 @@ def nearest_to_any(pool: TreePool, members: IntArray, query: NeighborQuery) -> i
     filled = 0
     for member in members:
         filled = _search(pool.tree, pool.X[member], -1.0, 1, -1, np.inf, filled, query)
-    return query.found[0] if filled > 0 else -1
+    return query.records[0] if filled > 0 else -1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microagg.algorithms.mdav_star import enter_group, least_growth_below, make_centroid_index, widen_boxes
-from microagg.kernels.grouping.groups import form, found_group, grow, least_growth, make_groups, take
+from microagg.kernels.grouping.groups import form, form_in_tree, grow, least_growth, make_groups, take
 from microagg.kernels.neighbors.brute_force import make_pool
 from microagg.kernels.neighbors.kd_tree import leaf_of, make_tree_pool, number_left
 from microagg.kernels.neighbors.tree_queries import make_query, nearest
@@ -51,7 +51,7 @@ def test_the_group_that_grows_least(family, d, k):
         else:
             leaf = leaf_of(pool.tree, pool.tree.slots[seed])
             count = nearest(pool.tree, X[seed], k - 1, seed, query)
-            group = found_group(groups, pool, seed, query.found[:count].copy())
+            group = form_in_tree(groups, pool, seed, query.records[:count].copy())
             enter_group(index, groups, group, leaf)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microagg.kernels.grouping.groups import found_group, make_groups, take
+from microagg.kernels.grouping.groups import form_in_tree, make_groups, take
 from microagg.kernels.grouping.moving_mean import (
     farthest_from_mean,
     is_used_up,
@@ -66,7 +66,7 @@ def test_a_list_lasts_for_many_rounds():
             listed, made = make_farthest_list(pool), made + 1
             out = farthest_from_mean(pool, listed, query)
         count = nearest_to(pool, empty_cache(n), out, 4, -1, query)
-        found_group(groups, pool, out, query.found[:count].copy())
+        form_in_tree(groups, pool, out, query.records[:count].copy())
     # Twice what was measured: a list made anew at every turn would be right, but of no use.
     assert made <= 10
     # Nor would it be to ask the tree at every turn.

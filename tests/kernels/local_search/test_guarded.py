@@ -115,7 +115,7 @@ def test_groups_more_diverse_than_they_must_be_are_settled_and_less_diverse_ones
 @given(CASES)
 def test_more_rounds_and_starts_lose_no_more(case):
     search = guarded.Search(case.data, case.k, case.rules)
-    once, found = search.kept(case.labels)
+    once, found = search.improve(case.labels)
     assert once == pytest.approx(case.loss(found))
     best = Partition(search.best([case.labels, np.zeros(len(case.labels), dtype=int)], 3), case.k)
     assert case.loss(best) <= once * (1 + 1e-9)

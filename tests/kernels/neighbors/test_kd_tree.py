@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microagg.kernels.grouping.groups import found_group, make_groups, take
+from microagg.kernels.grouping.groups import form_in_tree, make_groups, take
 from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.kd_tree import (
     LEAF,
@@ -71,7 +71,7 @@ def test_a_tree_pool_keeps_the_sums_that_a_plain_pool_does(family):
     order = rng.permutation(200)
     for start in range(0, 180, 5):
         seed, others = order[start], order[start + 1 : start + 4]
-        group = found_group(groups, pool, seed, others)
+        group = form_in_tree(groups, pool, seed, others)
         assert group == start // 5
         assert groups.number[0] == group + 1
         late = order[start + 4]
