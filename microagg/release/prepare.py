@@ -131,7 +131,7 @@ def hold(partition: Partition, data: FloatArray | Records, rules: Rules, *, poli
     merged = search.merged(partition)
     if not polish:
         return merged
-    return min(search.settled(merged), search.kept(partition.labels), key=lambda result: result[0])[1]
+    return min(search.settled(merged), search.improve(partition.labels), key=lambda result: result[0])[1]
 
 
 def prepare(original: pd.DataFrame, choices: Choices) -> Prepared:

@@ -218,8 +218,8 @@ def _predict(
 
 @kernel
 def _form(
-    groups: Groups, pool: TreePool, outermost: FarthestList, near: NeighborCache, far: NeighborCache, looked_up: IntArray,
-    k: int, until: int, in_pairs: bool, unpredicted: int,
+    groups: Groups, pool: TreePool, outermost: FarthestList, near: NeighborCache, far: NeighborCache,
+    looked_up: IntArray, k: int, until: int, in_pairs: bool, unpredicted: int,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Form groups, or pairs of them, until the next r was not predicted, but let the first ``unpredicted`` pass.
 

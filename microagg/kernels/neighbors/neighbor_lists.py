@@ -69,9 +69,9 @@ def renew_cache(
         running.THREADS,
     )
     cache.rows[cache.records] = _NONE
-    listed = np.concatenate([new, reused])
-    cache.rows[listed] = np.arange(len(listed))
-    return NeighborCache(cache.rows, listed, lists), sum(visited)
+    order = np.concatenate([new, reused])
+    cache.rows[order] = np.arange(len(order))
+    return NeighborCache(cache.rows, order, lists), sum(visited)
 
 
 @kernel
@@ -164,7 +164,7 @@ FEWEST = 2_000
 _MOST_ATTRIBUTES = 100
 
 # Of how many records, evenly spread over the table, the nearest are looked for.
-_SAMPLE_SIZE = 32
+_SAMPLE = 32
 
 
 def tree_if_faster(X: FloatArray, k: int, least: int) -> TreePool | None:
@@ -176,10 +176,8 @@ def tree_if_faster(X: FloatArray, k: int, least: int) -> TreePool | None:
     if n < max(least, FEWEST) or d > _MOST_ATTRIBUTES:
         return None
     pool = make_tree_pool(X)
-    sample = np.linspace(0, n - 1, _SAMPLE_SIZE).astype(np.int64)
-    leaves_visited = (
-        list_records(pool, sample, np.full((_SAMPLE_SIZE, k - 1 + SPARE), -1), False, np.inf) / _SAMPLE_SIZE
-    )
+    sample = np.linspace(0, n - 1, _SAMPLE).astype(np.int64)
+    leaves_visited = list_records(pool, sample, np.full((_SAMPLE, k - 1 + SPARE), -1), False, np.inf) / _SAMPLE
     # Visiting a leaf takes about as long as a pass over LEAF records.
     return pool if n >= least + LEAF * leaves_visited else None
 

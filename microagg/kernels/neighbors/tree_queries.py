@@ -102,9 +102,7 @@ def insert(query: NeighborQuery, filled: int, most: int, value: float, record: i
     if filled < most:
         filled += 1
     at = filled - 1
-    while at > 0 and (
-        query.values[at - 1] > value or (query.values[at - 1] == value and query.records[at - 1] > record)
-    ):
+    while at > 0 and is_better(value, record, query.values[at - 1], query.records[at - 1]):
         query.values[at] = query.values[at - 1]
         query.records[at] = query.records[at - 1]
         at -= 1
