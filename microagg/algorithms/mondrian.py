@@ -22,47 +22,27 @@ Sources: LeFevre, DeWitt & Ramakrishnan 2006; the comparison in Byun, Kamra, Ber
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from microagg.algorithms.base import Info, Microaggregator, Param, Preset
 from microagg.columns.records import Records
 from microagg.kernels.compiled import kernel
-from microagg.kernels.mixed import TERMS_AT_A_TIME
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
-# Positions of Cuts.counts.
-OPEN = 0  # sets that are still to be cut
-GROUPS = 1  # groups found
-DONE = 2  # records in these
+# Sets of fewer values are cut so fast that they need no checkpoint.
+_MANY_VALUES = 10_000
 
 
-class Cuts(NamedTuple):
-    """Sets of records to be cut; made by :func:`make_cuts`."""
-
-    columns: FloatArray  # shape (d, n)
-    domains: FloatArray  # shape (d,): the largest possible difference in each attribute
-    order: IntArray  # shape (n,): the records, set by set, each ascending
-    spare: IntArray  # shape (n,): where a part is kept while its set is rearranged
-    stack: IntArray  # shape (n, 2): where in ``order`` each open set starts and stops
-    labels: IntArray  # shape (n,): the group of each record, once it has one
-    counts: IntArray  # shape (3,): see OPEN, GROUPS and DONE
-
-
-def make_cuts(records: Records) -> Cuts:
-    """Return all of ``records`` as one open set."""
-    n = records.n
+def _columns_of(records: Records) -> tuple[FloatArray, FloatArray]:
+    """Return the values by attribute, shape (d, n), and the largest possible difference in each."""
     columns = np.array(records.values.T, dtype=np.float64, order="C")
     domains = records.domains.copy()
     for j, attribute in enumerate(records.attributes):
         if attribute.taxonomy is not None:
             columns[j] = np.searchsorted(attribute.taxonomy.leaves, columns[j])
             domains[j] = len(attribute.taxonomy.leaves) - 1
-    stack = np.zeros((n, 2), dtype=np.int64)
-    stack[0, 1] = n
-    return Cuts(columns, domains, np.arange(n), np.arange(n), stack, np.zeros(n, dtype=np.int64), np.array([1, 0, 0]))
+    return columns, domains
 
 
 @kernel
@@ -111,41 +91,20 @@ def _cut_by(column: FloatArray, members: IntArray, spare: IntArray, k: int, rela
 
 
 @kernel
-def _cut_at_widest(cuts: Cuts, members: IntArray, k: int, relaxed: bool) -> int:
+def _cut_at_widest(
+    columns: FloatArray, domains: FloatArray, members: IntArray, spare: IntArray, k: int, relaxed: bool
+) -> int:
     """Do as :func:`_cut_by` for the widest attribute that allows it."""
     if len(members) < 2 * k:
         return 0
-    widths = _widths(cuts.columns, cuts.domains, members)
+    widths = _widths(columns, domains, members)
     for j in np.argsort(-widths, kind="mergesort"):  # stable
         if widths[j] <= 0.0:
             break
-        left = _cut_by(cuts.columns[j], members, cuts.spare, k, relaxed)
+        left = _cut_by(columns[j], members, spare, k, relaxed)
         if left > 0:
             return left
     return 0
-
-
-@kernel
-def _cut_sets(cuts: Cuts, k: int, relaxed: bool, most: int) -> bool:
-    """Cut open sets until about ``most`` values were read; return whether none is left."""
-    spent = 0
-    while spent < most and cuts.counts[OPEN] > 0:
-        cuts.counts[OPEN] -= 1
-        start, stop = cuts.stack[cuts.counts[OPEN]]
-        members = cuts.order[start:stop]
-        left = _cut_at_widest(cuts, members, k, relaxed)
-        spent += 16 * len(cuts.domains) * len(members)  # sorting reads each value about that often
-        if left == 0:
-            cuts.labels[members] = cuts.counts[GROUPS]
-            cuts.counts[GROUPS] += 1
-            cuts.counts[DONE] += len(members)
-            continue
-        # The left part is the next.
-        for low, high in ((start + left, stop), (start, start + left)):
-            cuts.stack[cuts.counts[OPEN], 0] = low
-            cuts.stack[cuts.counts[OPEN], 1] = high
-            cuts.counts[OPEN] += 1
-    return cuts.counts[OPEN] == 0
 
 
 class Mondrian(Microaggregator):
@@ -183,8 +142,17 @@ class Mondrian(Microaggregator):
     )
 
     def _partition(self, records: Records, k: int, *, cut: str) -> IntArray:
-        relaxed = cut == "relaxed"
-        cuts = make_cuts(records)
-        while not _cut_sets(cuts, k, relaxed, TERMS_AT_A_TIME):
-            checkpoint("cutting", float(cuts.counts[DONE] / records.n))
-        return cuts.labels
+        columns, domains = _columns_of(records)
+        n, order, labels = records.n, np.arange(records.n), np.empty(records.n, dtype=np.int64)
+        spare, sets, groups, done = np.empty_like(order), [order], 0, 0
+        while sets:
+            members = sets.pop()
+            if members.size * len(columns) > _MANY_VALUES:
+                checkpoint("cutting", done / n)
+            left = _cut_at_widest(columns, domains, members, spare, k, cut == "relaxed")
+            if left > 0:
+                sets += [members[left:], members[:left]]
+            else:
+                labels[members] = groups
+                groups, done = groups + 1, done + len(members)
+        return labels
