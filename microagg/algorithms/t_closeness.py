@@ -36,19 +36,19 @@ import numpy as np
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.columns.records import Records
 from microagg.errors import ParameterError
-from microagg.kernels.bases import Unassigned, group_in_turns
+from microagg.kernels.bases import Candidates, group_in_turns
 from microagg.kernels.compiled import kernel
 from microagg.kernels.local_search.guarded import EQUAL, ROUNDING, Rules, lack
 from microagg.validation import FloatArray, IntArray
 
 
 @kernel
-def _refined(unassigned: Unassigned, seed: int, k: int, rules: Rules) -> IntArray:
+def _refined(candidates: Candidates, seed: int, k: int, rules: Rules) -> IntArray:
     """Return the positions of a group that begins with ``seed`` and lacks little."""
-    unassigned.distances[seed] = -1.0
-    order = np.argsort(unassigned.distances, kind="mergesort")[: unassigned.number]  # NaN comes last
+    candidates.distances[seed] = -1.0
+    order = np.argsort(candidates.distances, kind="mergesort")[: candidates.number]  # NaN comes last
     group = order[:k].copy()
-    lacks = lack(rules, unassigned.records[group])
+    lacks = lack(rules, candidates.records[group])
     for position in order[k:]:
         if lacks == 0.0:
             break
@@ -56,7 +56,7 @@ def _refined(unassigned: Unassigned, seed: int, k: int, rules: Rules) -> IntArra
         for i in range(k):
             tried = group.copy()
             tried[i] = position
-            then = lack(rules, unassigned.records[tried])
+            then = lack(rules, candidates.records[tried])
             if then < least:
                 least, place, lacks = then - ROUNDING, i, then
         if place >= 0:
@@ -65,19 +65,19 @@ def _refined(unassigned: Unassigned, seed: int, k: int, rules: Rules) -> IntArra
 
 
 @kernel
-def _from_buckets(unassigned: Unassigned, buckets: IntArray, left: IntArray, to_come: int) -> IntArray:
+def _from_buckets(candidates: Candidates, buckets: IntArray, left: IntArray, to_come: int) -> IntArray:
     """Positions of the nearest record of each bucket, and of a second one from a bucket with too many records.
 
     ``buckets``, shape (n,), is the bucket of each record; ``left`` is the number of records left in each bucket;
     ``to_come`` is the number of groups that follow this one.
     """
     chosen = np.full((len(left), 2), -1)
-    distances = unassigned.distances
+    distances = candidates.distances
     for position in range(len(distances)):
         distance = distances[position]
         if np.isnan(distance):
             continue
-        nearest_two = chosen[buckets[unassigned.records[position]]]
+        nearest_two = chosen[buckets[candidates.records[position]]]
         if nearest_two[0] < 0 or distance < distances[nearest_two[0]]:
             nearest_two[1] = nearest_two[0]
             nearest_two[0] = position
@@ -112,7 +112,7 @@ class KAnonymityFirst(Microaggregator):
     def _partition(self, X: FloatArray | Records, k: int, rules: Rules | None = None) -> IntArray:
         if rules is None:
             return group_in_turns(X, k, 2 * k)
-        return group_in_turns(X, k, 2 * k, lambda unassigned, seed: _refined(unassigned, seed, k, rules))
+        return group_in_turns(X, k, 2 * k, lambda candidates, seed: _refined(candidates, seed, k, rules))
 
 
 class TClosenessFirst(Microaggregator):
@@ -147,7 +147,7 @@ class TClosenessFirst(Microaggregator):
         left = np.bincount(buckets)
         to_come = iter(range(number - 1, -1, -1))
         return group_in_turns(
-            X, len(left), 1, lambda unassigned, seed: _from_buckets(unassigned, buckets, left, next(to_come))
+            X, len(left), 1, lambda candidates, seed: _from_buckets(candidates, buckets, left, next(to_come))
         )
 
 

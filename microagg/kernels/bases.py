@@ -188,8 +188,8 @@ def tfrp_1(X: FloatArray, k: int) -> IntArray:
     return groups.labels
 
 
-class Unassigned(NamedTuple):
-    """What is left of the records, by position."""
+class Candidates(NamedTuple):
+    """The unassigned records that may join a group, by position."""
 
     distances: FloatArray  # shape (extent,): from where a group begins, NaN where a record has left
     records: IntArray  # shape (extent,): the record at each position
@@ -197,7 +197,7 @@ class Unassigned(NamedTuple):
 
 
 def group_in_turns(
-    X: FloatArray | Records, k: int, fewest: int, choose: Callable[[Unassigned, int], IntArray] | None = None
+    X: FloatArray | Records, k: int, fewest: int, choose: Callable[[Candidates, int], IntArray] | None = None
 ) -> IntArray:
     """Return the labels of groups formed in pairs: around the record farthest from the center, and farthest from that.
 
@@ -229,6 +229,6 @@ def group_in_turns(
             distances[seed] = -1.0  # others may be equal to it
             join(groups, pool, brute_force.nearest(distances, extent, k))
         else:
-            join(groups, pool, choose(Unassigned(distances[:extent], pool.records[:extent], left), seed))
+            join(groups, pool, choose(Candidates(distances[:extent], pool.records[:extent], left), seed))
     labels[labels < 0] = labels.max() + 1
     return labels
