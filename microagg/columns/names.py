@@ -45,10 +45,11 @@ def _parts(name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Words:
-    """Words that indicate what a column is: ``whole`` words, also in the plural, and ``beginnings`` of longer ones."""
+    """Words that indicate what a column is."""
 
-    whole: frozenset[str]
+    whole: frozenset[str]  # as they are or in the plural
     beginnings: tuple[str, ...] = ()
+    labels: str = ""  # pattern of labels; empty if they have the same words as names
 
     def in_name(self, name: Hashable) -> str | None:
         """The first part of a column's name that is one of these words, None if there is none."""
@@ -57,13 +58,17 @@ class Words:
                 return part
         return None
 
+    def are_in_label(self, label: str) -> bool:
+        """Whether the label of a column has some of these words."""
+        return bool(re.search(self.labels, label, re.IGNORECASE) if self.labels else self.in_name(label))
+
 
 @cache
 def words(*groups: str) -> Words:
     """The words of some groups of the file."""
     rows = [row for row in _read(_WORDS_PATH) if row["group"] in groups]
     whole, beginnings = (" ".join(row[column] for row in rows).split() for column in ("words", "beginnings"))
-    return Words(frozenset(whole), tuple(beginnings))
+    return Words(frozenset(whole), tuple(beginnings), "|".join(row["labels"] for row in rows if row["labels"]))
 
 
 @cache

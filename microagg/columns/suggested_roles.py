@@ -70,13 +70,11 @@ class Evidence:
         """The first word of a group in the name, None if there is none."""
         return words(group).in_name(self.values.name)
 
-    def claim(self, in_name: Words, in_label: re.Pattern[str] | Words | None = None) -> str:
-        """Clause on the first of these words in the name, or in the label. Empty if there is none."""
+    def claim(self, in_name: Words, in_label: Words | None = None) -> str:
+        """Clause on the first of these words in the name, or on the label that has some. Empty if there is none."""
         if word := in_name.in_name(self.values.name):
             return f"the name says {word!r}"
-        in_label = in_label or in_name
-        hit = in_label.in_name(self.label) if isinstance(in_label, Words) else in_label.search(self.label)
-        return self.label_says if self.label and hit else ""
+        return self.label_says if self.label and (in_label or in_name).are_in_label(self.label) else ""
 
     @property
     def label_says(self) -> str:
@@ -84,12 +82,6 @@ class Evidence:
         return f"the label says {shortened(self.label, _LONGEST_LABEL)!r}"
 
 
-# Labels of numbers that a file or an office gives to persons and households.
-_NUMBERED_LABEL = re.compile(
-    r"\b(id|ids|identif\w*|identnummer|kennung|folio|matricul\w*|(serial|case|line|sequence|record|household|hh|person"
-    r"|respondent|dwelling|interview) (number|no\b|nr\b)|(haushalts|personen|lauf|fall)nummer)\b",
-    re.IGNORECASE,
-)
 _ID_PREFIX, _NUMBER_SUFFIX = re.compile(r"ID[a-z]+"), re.compile(r".*(num|nro|nmbr|number)", re.DOTALL)
 
 # Beginnings of words that "weight" ends, and words for weights of samples and of bodies.
@@ -99,29 +91,9 @@ _SAMPLE_WEIGHTS_JOINED = re.compile(
     re.IGNORECASE,
 )
 _WEIGHT_SUFFIX = re.compile(r"(?!.*(b|birth|body|baby|brain)(weight|wgt|wght|wt)).{2,}(weight|wgt|wght|wt)")
-_WEIGHT_LABEL = re.compile(r"(?i)weight|wgt|gewicht|hochrechn|\bpoids\b|ponder|\bpeso\b|expansi[oó]n")
-_OF_SAMPLES_LABEL = re.compile(
-    r"(?i)sampl|survey|design|replic|analys|section|longitud|national|calibr|gross|popul|muest|encuest|erheb|stichprob"
-    r"|hochrechn|sondage|ponder|expansi|inverse|prob"
-)
-# Words that the label of a body's weight may have too.
-_PERHAPS_OF_SAMPLES_LABEL = re.compile(
-    r"(?i)person|individual|\bhh\b|household|final|strat|factor|interview|m[eé]nage|women|men\b|child"
-)
-_OF_BODIES_LABEL = re.compile(
-    r"(?i)\b(body|birth|baby|kgs?|kilo\w*|lbs?|pounds?|grams?|height|loss|gain|change|overweight|underweight)\b|k[oö]rper"
-    r"|corpor|geburt|naissance"
-)
 # Forms of codes: of diagnoses (ICD) and branches (NACE), some with a point, and of medicines (ATC).
 _WITH_POINT = re.compile(r"[A-Z]\d{2}\.\d{1,2}[-*+!]?")
 _CODES = re.compile(rf"[A-Z]\d{{2}}[-*+!]?|{_WITH_POINT.pattern}|[A-Z]\d{{2}}[A-Z]{{2}}\d{{2}}")
-
-# The design of a sample: its strata, its units, and the sizes of its strata.
-_STRATUM_LABEL = re.compile(r"\b(strat(um|a|ification)|estrato|schicht)\b", re.IGNORECASE)
-_UNIT_LABEL = re.compile(
-    r"(?i)sampling unit|\bPSU\b|\benumeration area\b|\bcluster\b|unidad primaria|unit[eé] primaire"
-    r"|error computation unit"
-)
 
 
 def suggest_role(evidence: Evidence) -> Suggestion:
@@ -180,7 +152,7 @@ def _weight(evidence: Evidence) -> Suggestion | None:
     if is_clear:
         return Suggestion("weights", f"{claim}{_total(evidence)}: the weight of a record in a sample")
     span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {interval(numbers)}"
-    if evidence.word("of bodies") or _OF_BODIES_LABEL.search(evidence.label):
+    if evidence.word("of bodies") or words("of bodies").are_in_label(evidence.label):
         reason = f"{claim}, and it seems to be a body's ({span}): an outsider may know it"
         return Suggestion("quasi_identifiers", reason)
     if _are_body_weights(evidence):
@@ -195,10 +167,10 @@ def _claim_of_weight(evidence: Evidence) -> tuple[str, bool]:
     name, label = evidence.values.name, evidence.label
     if evidence.survey_name is not None:
         return evidence.survey_name.sentence, True
-    is_labelled, has_label_of_body = bool(_WEIGHT_LABEL.search(label)), bool(_OF_BODIES_LABEL.search(label))
+    is_labelled, has_label_of_body = (words(group).are_in_label(label) for group in ("weight", "of bodies"))
     if is_labelled and not has_label_of_body:
-        may_be_of_sample = _PERHAPS_OF_SAMPLES_LABEL.search(label) and not _are_body_weights(evidence)
-        if may_be_of_sample or _OF_SAMPLES_LABEL.search(label):
+        may_be_of_sample = words("perhaps of samples").are_in_label(label) and not _are_body_weights(evidence)
+        if may_be_of_sample or words("of samples").are_in_label(label):
             return evidence.label_says, True
     is_of_body = has_label_of_body or evidence.word("of bodies") is not None
     if word := evidence.word("sample weight"):
@@ -242,9 +214,9 @@ def _are_body_weights(evidence: Evidence) -> bool:
 
 def _design(evidence: Evidence) -> Suggestion | None:
     """Strata, units of the sample, and sizes of strata, which a release must not tell unchanged."""
-    if claim := evidence.claim(words("stratum"), _STRATUM_LABEL):
+    if claim := evidence.claim(words("stratum")):
         return _strata(evidence, claim)
-    if claim := evidence.claim(words("unit"), _UNIT_LABEL):
+    if claim := evidence.claim(words("unit")):
         return _unit(evidence, claim)
     if claim := evidence.claim(words("correction")):
         reason = f"{claim}: the size of a stratum tells which one, so leave it out"
@@ -296,7 +268,7 @@ def is_nested(values: ColumnValues) -> bool:
 def _named_identifier(evidence: Evidence) -> str | None:
     values, reading, name = evidence.values, evidence.reading, str(evidence.values.name)
     share = values.n_distinct / values.n_present
-    claim = evidence.claim(NUMBERED, _NUMBERED_LABEL)
+    claim = evidence.claim(NUMBERED)
     if not claim and (_ID_PREFIX.fullmatch(name) or (share == 1 and _NUMBER_SUFFIX.fullmatch(name))):
         claim = f"the name is {name!r}"
     is_many = claim and (share >= _NAMED_ID_SHARE or values.n_distinct > _NAMED_IDS or is_nested(values))
