@@ -391,13 +391,13 @@ def _exceptions_note(noun: str, column: ColumnValues, odd: NDArray[np.bool_], *,
 
 
 def _dates(column: ColumnValues) -> Reading:
+    """The reading of a column of a type of dates."""
     values = column.distinct
     if isinstance(column.dtype, pd.DatetimeTZDtype) or any(getattr(value, "tzinfo", None) for value in values):
         return Reading(reasons=("times with a time zone: remove the zone to use them as dates",))
     moments = values if types.is_datetime64_any_dtype(values) else pd.to_datetime(values, errors="coerce")
-    coded = _code_days(moments.to_numpy().astype("M8[D]"), column.counts)
-    reading = _dated(moments[~coded], _CLEAR_DATES)
-    return replace(reading, missing_codes=column.values(coded), reasons=(*reading.reasons, *_codes(column, coded)))
+    # Years before 1677 and after 2262 fit into seconds, and not into the nanoseconds of older versions of pandas.
+    return _dated(column, moments.to_numpy().astype("M8[s]"), _CLEAR_DATES, np.zeros(len(values), dtype=np.bool_))
 
 
 def _code_days(days: NDArray[np.datetime64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -410,15 +410,22 @@ def _code_days(days: NDArray[np.datetime64], counts: NDArray[np.int64]) -> NDArr
     return coded & is_far
 
 
-def _dated(moments: pd.Series[Any], kinds: tuple[KindAndForm, ...]) -> Reading:
-    present = moments.dropna()
-    if present.empty:
-        return Reading(_CLEAR_DATES[0], kinds)
-    yearly = bool(((present.dt.month == 1) & (present.dt.day == 1)).all()) and len(present) > 1
-    # Python itself writes no dates before the year 1 and after 9999.
-    first, last = np.datetime_as_string(np.array([present.min(), present.max()], dtype="M8[s]"), unit="D")
-    note = ", all of them the first day of a year" if yearly else ""
-    return Reading(_CLEAR_DATES[yearly], kinds, reasons=(f"dates from {first} to {last}{note}",))
+def _dated(
+    column: ColumnValues, moments: NDArray[np.datetime64], kinds: tuple[KindAndForm, ...], odd: NDArray[np.bool_]
+) -> Reading:
+    """The reading of a column whose distinct values are ``moments``, NaT for the ``odd`` ones."""
+    days = moments.astype("M8[D]")
+    coded = _code_days(days, column.counts)
+    present = days[~coded & ~np.isnat(days)]
+    yearly = len(present) > 1 and bool((present == present.astype("M8[Y]")).all())
+    reasons = []
+    if len(present):
+        # Python itself writes no dates before the year 1 and after 9999.
+        first, last = np.datetime_as_string([present.min(), present.max()])
+        reasons.append(f"dates from {first} to {last}{', all of them the first day of a year' if yearly else ''}")
+    reasons += [_exceptions_note("date", column, odd)] if odd.any() else []
+    codes = column.values(odd | coded)
+    return Reading(_CLEAR_DATES[yearly], kinds, codes, (*reasons, *_codes(column, coded)))
 
 
 def _date_text(column: ColumnValues) -> Reading | None:
@@ -431,34 +438,15 @@ def _date_text(column: ColumnValues) -> Reading | None:
         return None
     order = dates.order(column.texts[fits])
     if order.is_clear:
-        return _clear_dates(column, fits, day_first=order.day_first is not None)
-    if order.day_first and order.month_first:
-        return Reading(NOMINAL, CATEGORIES, column.values(odd), (_unclear(order),))
-    first = tuple(column.texts[fits][:_EXAMPLES])
-    return Reading(NOMINAL, (*CATEGORIES, *_UNCLEAR_DATES), column.values(odd), (_unclear(order),), unclear=first)
-
-
-def _clear_dates(column: ColumnValues, fits: NDArray[np.bool_], *, day_first: bool) -> Reading | None:
-    """The reading of text in which the values that ``fits`` marks are dates with one order of day and month."""
-    days = column.texts[fits].map(lambda text: dates.parse(text, day_first=day_first))
-    fits[days.index[days.isna()]] = False  # such as the 31st of June
-    odd = _exceptions(column, fits)
-    if odd is None:
-        return None
-    present = days.dropna()
-    # Years before 1677 and after 2262 fit into seconds, and not into the nanoseconds of older versions of pandas.
-    moments = pd.Series(np.array(present.tolist(), dtype="datetime64[s]"))
-    is_code = _code_days(moments.to_numpy().astype("M8[D]"), column.counts[present.index])
-    coded = np.zeros(len(odd), dtype=np.bool_)
-    coded[present.index] = is_code
-    reading = _dated(moments[~is_code], (*_CLEAR_DATES, NOMINAL))
-    sentences = [_exceptions_note("date", column, odd)] if odd.any() else []
-    sentences += _codes(column, coded)
-    return replace(reading, missing_codes=column.values(odd | coded), reasons=(*reading.reasons, *sentences))
-
-
-def _unclear(order: dates.Order) -> str:
+        days = [dates.parse(text, day_first=order.day_first is not None) for text in column.texts]
+        moments = np.array(days, dtype="M8[s]")
+        # Without days such as the 31st of June.
+        odd = _exceptions(column, ~np.isnat(moments))
+        return None if odd is None else _dated(column, moments, (*_CLEAR_DATES, NOMINAL), odd)
     if order.day_first and order.month_first:
         examples = f"{order.day_first!r} has the day first and {order.month_first!r} the month"
-        return f"dates, but {examples}: recode those of one kind, such as 2001-12-31"
-    return f"dates such as {order.unclear!r}, but it is not clear which number is the day: say so"
+        reason = f"dates, but {examples}: recode those of one kind, such as 2001-12-31"
+        return Reading(NOMINAL, CATEGORIES, column.values(odd), (reason,))
+    first = tuple(column.texts[fits][:_EXAMPLES])
+    reason = f"dates such as {order.unclear!r}, but it is not clear which number is the day: say so"
+    return Reading(NOMINAL, (*CATEGORIES, *_UNCLEAR_DATES), column.values(odd), (reason,), unclear=first)
