@@ -159,17 +159,11 @@ def _objects(column: ColumnValues) -> Reading:
         plain_types = (str, bool, np.bool_, int, float, np.number, decimal.Decimal)
         if not all(issubclass(kind, plain_types) and not issubclass(kind, np.complexfloating) for kind in kinds):
             return Reading(reasons=(holds_neither(column.distinct),))
-    absent = _absent(column, _NO_VALUE)
     for reader in (_digits, _number_text, _date_text):
         if (reading := reader(column)) is not None:
             return reading
-    return _categories(column, absent)
-
-
-def _categories(column: ColumnValues, absent: NDArray[np.bool_]) -> Reading:
-    """The reading of text that is neither numbers nor dates. ``absent`` marks words for a missing value."""
     is_na_text = np.array([text == "NA" for text in column.texts], dtype=np.bool_)
-    doubtful, codes = bool(is_na_text.any()), absent | is_na_text
+    doubtful, codes = bool(is_na_text.any()), _absent(column, _NO_VALUE) | is_na_text
     doubt = ", which may be a value too, such as a country or initials" if doubtful else ""
     return Reading(NOMINAL, CATEGORIES, column.values(codes), _codes(column, codes, doubt), doubtful=doubtful)
 
@@ -226,24 +220,18 @@ def _numbers(column: ColumnValues, numbers: FloatArray, labels: Mapping[Any, str
         doubts += _codes(column, coded, says or _distance_note(usual, numbers[coded]))
     if infinite := column.n_where(np.isinf(numbers)):
         doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: recode them, or have them missing")
-    if whole and (code := _is_code(column, usual)):
-        kinds = (*CATEGORIES, NUMERIC)
-        reading = Reading(NOMINAL, kinds, column.values(coded), (code, *doubts), present, is_code=True)
-        return replace(reading, labelled=bool(labelled))
-    hints = _meanings(usual) if whole else []
-    span = [f"from {interval(usual)}"]
-    kinds = (NUMERIC, *(CATEGORIES if len(usual) <= _MOST_CATEGORIES else ()))
-    reasons = (*(span if len(usual) > 1 else ()), *hints, *doubts)
-    return Reading(NUMERIC, kinds, column.values(coded), reasons, present, labelled=bool(labelled))
-
-
-def _meanings(usual: FloatArray) -> list[str]:
-    """Possible meanings of whole numbers besides counts: years, categories."""
-    if len(usual) < 2:
-        return []
-    if usual.min() >= 1900 and usual.max() <= 2100:
-        return ["may be years"]
-    return ["few distinct integers: perhaps category codes"] if len(usual) <= _FEW_NUMBERS else []
+    code = _is_code(column, usual) if whole else None
+    if code is not None:
+        kind, kinds, hints = NOMINAL, (*CATEGORIES, NUMERIC), [code]
+    else:
+        kind, kinds = NUMERIC, (NUMERIC, *(CATEGORIES if len(usual) <= _MOST_CATEGORIES else ()))
+        hints = [f"from {interval(usual)}"] if len(usual) > 1 else []
+        if hints and whole and usual.min() >= 1900 and usual.max() <= 2100:
+            hints.append("may be years")
+        elif hints and whole and len(usual) <= _FEW_NUMBERS:
+            hints.append("few distinct integers: perhaps category codes")
+    reasons, is_code = (*hints, *doubts), code is not None
+    return Reading(kind, kinds, column.values(coded), reasons, present, is_code=is_code, labelled=bool(labelled))
 
 
 def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.bool_]:
