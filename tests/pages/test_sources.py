@@ -64,16 +64,6 @@ def test_no_page_goes_on_with_the_file_before():
     assert not [box for box in app.warning if "Choose the file again" in box.value]
 
 
-def test_words_that_count_as_missing_become_text():
-    lines = "".join(f"{'NA' if i % 5 == 0 else 'DE'},{i}\n" for i in range(30))
-    app = opened(f"land,age\n{lines}")
-    assert "6 cells such as 'NA' count as missing" in plain(app)
-    press(app, "Take NA as text")
-    assert "count as missing" not in plain(app)
-    assert "NA" not in app.multiselect(key="u_missing").value
-    assert "24 cells such as 'DE' count as missing" in plain(choose(app, u_missing=["DE"]))
-
-
 def test_all_ways_to_read_a_file_can_be_chosen():
     lines = "".join(f"A{i};'{i * 7 % 30},5';{i * i % 97}\n" for i in range(30))
     app = opened(f"% note\nname;mass;age\n;kg;years\n{lines}Total;435;435\n")
