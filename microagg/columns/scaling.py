@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microagg.errors import ConstantColumnWarning, DataError, ParameterError
+from microagg.errors import ConstantColumnWarning, DataError
 from microagg.tables.frames import as_pandas, is_table
 from microagg.validation import (
     MOST_NAMED,
@@ -136,31 +136,15 @@ def standardize(X: ArrayLike | IntoDataFrame) -> FloatArray:
     DataError
         If X has no records, or anything but finite numbers.
     """
-    return scale(X, "zscore")
-
-
-def scale(X: ArrayLike | IntoDataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
-    """Like :func:`standardize`, with one of the :data:`SCALES` as ``method``. "none" does not warn.
-
-    ``names`` of columns are for messages; a DataFrame has them.
-
-    Raises
-    ------
-    DataError
-        If X has no records, or anything but finite numbers.
-    ParameterError
-        If there is not one name for each column, or the scale is unknown.
-    """
     values: Any = X
+    names = None
     if is_table(X):
         frame = as_pandas(X)
         names = list(frame.columns)
         values = numeric_matrix(frame, names)
     data = check_matrix(values)
-    if names is not None and len(names) != data.shape[1]:
-        raise ParameterError(f"names must hold one name for each of the {data.shape[1]} columns, not {len(names)}.")
-    scaling = Scaling.fit(data, method, names)
-    if scaling.constant and method != "none":
+    scaling = Scaling.fit(data, "zscore", names)
+    if scaling.constant:
         listed = listing([attribute_name(j, names) for j in scaling.constant], MOST_NAMED)
         one = len(scaling.constant) == 1
         warn_caller(

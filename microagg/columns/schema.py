@@ -91,13 +91,11 @@ class Schema:
     others : tuple
         The columns about which it was decided that they have none of these roles.
     dates : mapping of column name to one of :data:`microagg.columns.dates.FORMS`
-        The quasi-identifiers that are dates (see :func:`microagg.columns.dates.read`), with the unit that they are
-        released by, and whether the day or the month comes first where the column does not show it; grouped by as days
-        since 1970-01-01. May be given as a collection of names: by the day.
+        The quasi-identifiers that are dates, with the unit of their release, and whether the day or the month comes
+        first where the column does not show it. May be given as a collection of names: by the day.
     numbers : mapping of column name to {"1,234.5", "1.234,5"} or None
-        The quasi-identifiers, and the weights, that are numbers though a file may hold them as text (see
-        :func:`microagg.columns.numerals.read`), and how they are written: with a decimal point or a decimal comma, or,
-        with None or only named, as the column shows by itself.
+        The quasi-identifiers, and the weights, that are numbers though a file may hold them as text, with a decimal
+        point or a decimal comma, or, with None or only named, as the column shows by itself.
     missing_codes : mapping of column name to tuple of str
         The values of quasi-identifiers that stand for a missing one (``n/a``, ``-999``), as
         :func:`microagg.columns.taxonomy.category` writes them.

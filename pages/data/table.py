@@ -48,7 +48,7 @@ def _set(table: Table, names: Sequence[str], field: str, options: Mapping[Any, s
     def take(entered: Any) -> None:
         for name in _ticked(names):
             decide_field(table, name, field, entered)
-        _untick(names)
+        _clear(names, "rows")
 
     how = {"options": list(options), "format_func": options.get, "index": None, "disabled": disabled, "width": 220}
     label = f"Set {field} of ticked rows"
@@ -73,7 +73,7 @@ def _common_kinds(ticked: Sequence[Column]) -> dict[tuple[str, str], str]:
 
 def _accept(table: Table, names: Sequence[str], suggested: Collection[str]) -> None:
     columns.accept(table, suggested)
-    _untick(names)
+    _clear(names, "rows")
 
 
 def show(table: Table, workspace: Workspace | None, names: Sequence[str], marked: Mapping[str, str]) -> None:
@@ -159,15 +159,15 @@ def _open(names: Sequence[str]) -> None:
         state.update(attribute=names[row])
 
 
-def _untick(names: Sequence[str]) -> None:
-    cells = list(_selection(names).get("cells", ()))
-    st.session_state[_key(names)] = {"selection": {"rows": [], "columns": [], "cells": cells}}
+def _clear(names: Sequence[str], part: str) -> None:
+    """Select no rows, or no cells."""
+    empty: dict[str, Any] = {"rows": [], "columns": [], "cells": []}
+    st.session_state[_key(names)] = {"selection": {**empty, **_selection(names), part: []}}
 
 
 def close(names: Sequence[str]) -> None:
     """Look at no column; a callback."""
-    rows = list(_selection(names).get("rows", ()))
-    st.session_state[_key(names)] = {"selection": {"rows": rows, "columns": [], "cells": []}}
+    _clear(names, "cells")
     state.update(attribute="")
 
 
