@@ -88,16 +88,17 @@ def ranges() -> None:
     state.either("Ranges are written as", "ranges", _RANGES, help=about)
 
 
-def as_json(contents: dict[str, Any]) -> str:
-    return json.dumps(contents, indent=2, ensure_ascii=False)
-
-
 def recipe_button(workspace: Workspace, recipe: dict[str, Any]) -> None:
     says = (
         "What microagg.replay needs, besides the original file, to make the same release again. Keep it with the original, "
         "not with the release."
     )
-    download("Recipe", lambda: as_json(recipe), f"{file_stem(workspace)}_recipe.json", help=says)
+    download(
+        "Recipe",
+        lambda: json.dumps(recipe, indent=2, ensure_ascii=False),
+        f"{file_stem(workspace)}_recipe.json",
+        help=says,
+    )
 
 
 def say_report(summary: str) -> None:

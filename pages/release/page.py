@@ -60,7 +60,7 @@ def body() -> None:
         st.rerun()  # the verdict and the report have what was measured
     before_after.show(workspace, release, identity, measured)
     st.header("Further files", anchor=False)
-    report.offer_further(workspace, contents)
+    report.offer(workspace, contents, for_steward=True)
     making.say_report(accepted.report.summary())
     making.program(workspace, accepted)
     if measured:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,12 +28,11 @@ from pages.shared.released import EARLIER
 from pages.shared.text import escape_markdown, percent
 from pages.shared.workspace import Workspace
 
-#: The figures that are open, by part, in this order; the others fold. The verdict has the risk and the loss.
-_FIRST = {
-    "risk": ("record_linkage", "predicted_linkage", "homogeneous"),
-    "utility": ("correlation_change", "pmse", "hellinger"),
+# The title of each part, and the figures of it that are open; the others fold. The verdict has the risk and the loss.
+_PARTS = {
+    "risk": ("Risk", ("record_linkage", "predicted_linkage", "homogeneous")),
+    "utility": ("Data quality", ("correlation_change", "pmse", "hellinger")),
 }
-_TITLES: dict[Literal["risk", "utility"], str] = {"risk": "Risk", "utility": "Data quality"}
 
 #: The meaning of the risk that k decides.
 RISK = "The largest probability with which an intruder who knows the true quasi-identifiers picks the right record."
@@ -43,10 +43,9 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
     assessment = released.measure(workspace, release, identity)
     if assessment is None:
         return
-    for part, title in _TITLES.items():
+    for part, (title, keys) in _PARTS.items():
         figures = assessment.part(part)
-        of_key = {key: [figure for figure in figures if figure.measure.key == key] for key in _FIRST[part]}
-        first = [released.worst(of_measure) for of_measure in of_key.values() if of_measure]
+        first = [released.worst(of_measure) for key in keys if (of_measure := assessment.of(key))]
         st.header(title, anchor=False)
         _tiles(first)
         if part == "risk":
@@ -59,16 +58,19 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
 
 
 def _tiles(figures: Sequence[Figure]) -> None:
-    if not figures:
-        return
-    for column, figure in zip(st.columns(len(figures)), figures, strict=True):
+    for column, figure in zip(st.columns(len(figures) or 1), figures, strict=False):
+        measure, before = figure.measure, figure.before
+        delta = None if before is None else f"before: {in_unit(before, measure.unit)}"
+        says = f"{measure.meaning} The {measure.better}er, the better. {measure.source}"
         with column:
-            measure, before = figure.measure, figure.before
-            title, after = escape_markdown(_title(figure)), in_unit(figure.after, measure.unit)
-            delta = None if before is None else f"before: {in_unit(before, measure.unit)}"
-            better = "The lower, the better." if measure.better == "low" else "The higher, the better."
-            says = f"{escape_markdown(measure.meaning)} {better} {escape_markdown(measure.source)}"
-            st.metric(title, after, delta=delta, delta_color="off", delta_arrow="off", help=says)
+            st.metric(
+                escape_markdown(_title(figure)),
+                in_unit(figure.after, measure.unit),
+                delta=delta,
+                delta_color="off",
+                delta_arrow="off",
+                help=escape_markdown(says),
+            )
             st.caption(escape_markdown(figure.sentence))
 
 
@@ -99,54 +101,44 @@ def _table(figures: Sequence[Figure]) -> None:
     show_table(pd.DataFrame(rows), row_height=58, columns=columns)
 
 
-def class_sizes(shares: pd.DataFrame, starts: Sequence[int], k: int) -> go.Figure:
-    """Draw the shares of the records, ``before`` and ``released``, in classes that have from ``starts`` records."""
-    ends = [*(start - 1 for start in starts[1:]), None]
-    names = [
-        "unique" if start == 1 else f"{start:,} or more" if end is None else f"{start:,} to {end:,}"
-        for start, end in zip(starts, ends, strict=True)
-    ]
-    figure = go.Figure()
-    for name, color in (("before", theme.NEUTRAL), ("released", theme.BLUE)):
-        texts = [percent(share) if share else "" for share in shares[name]]
-        look = {
-            "marker_color": color,
-            "textposition": "outside",
-            "hovertemplate": "%{y:.3g} % of the records<extra></extra>",
-        }
-        figure.add_bar(x=names, y=shares[name], name=name, text=texts, constraintext="none", cliponaxis=False, **look)
-    figure.add_vline(x=list(starts).index(k) - 0.5, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"})
-    figure.update_xaxes(title=f"records in the class (dotted: k = {k:,})", type="category")
-    figure.update_yaxes(title="records (%)", range=(0, 112), tickvals=[0, 50, 100])
-    figure.update_layout(bargap=0.3, showlegend=True)
-    return finish(figure, 260)
-
-
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)
 def _sizes(identity: Hashable, _release: Release, _names: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sizes of the equivalence classes before and after."""
-    frames = (_release.originals(), _release.frame)
-    before, after = (uniqueness(frame, _names).sizes for frame in frames)
+    """The sizes of the equivalence classes before and after."""
+    before, after = (uniqueness(frame, _names).sizes for frame in (_release.originals(), _release.frame))
     return before, after
 
 
 def _class_sizes(workspace: Workspace, release: Release, identity: Hashable) -> None:
-    """Draw how many records look alike before and after: what k means for a person."""
+    """Draw the share of the records in classes of each size, before and after: what k means for a person."""
     k = release.report.k
     before, after = _sizes(identity, release, workspace.schema.quasi_identifiers)
     starts = sorted({1, 2, k, 2 * k})
-    shares = {
-        name: 100 * np.histogram(sizes, [*starts, np.inf], weights=sizes)[0] / sizes.sum()
-        for name, sizes in (("before", before), ("released", after))
-    }
+    names = [f"{start:,} to {end - 1:,}" for start, end in itertools.pairwise(starts)] + [f"{starts[-1]:,} or more"]
+    figure = go.Figure()
+    for name, sizes, color in (("before", before, theme.NEUTRAL), ("released", after, theme.BLUE)):
+        shares = 100 * np.histogram(sizes, [*starts, np.inf], weights=sizes)[0] / sizes.sum()
+        figure.add_bar(
+            x=["unique", *names[1:]],
+            y=shares,
+            name=name,
+            marker_color=color,
+            text=[percent(share) if share else "" for share in shares],
+            textposition="outside",
+            hovertemplate="%{y:.3g} % of the records<extra></extra>",
+            constraintext="none",
+            cliponaxis=False,
+        )
+    figure.add_vline(x=starts.index(k) - 0.5, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"})
+    figure.update_xaxes(title=f"records in the class (dotted: k = {k:,})", type="category")
+    figure.update_yaxes(title="records (%)", range=(0, 112), tickvals=[0, 50, 100])
+    figure.update_layout(bargap=0.3, showlegend=True)
     unique = 100 * np.count_nonzero(before == 1) / before.sum()
     title = (
         f"Each record now looks like {int(after.min()) - 1:,} or more others; before, {percent(unique)} of the records "
         "were unique"
     )
     alt = "Share of the records by the number of records with the same quasi-identifiers, before and released."
-    figure = class_sizes(pd.DataFrame(shares), starts, k)
-    show_figure(figure, title=title, key="class_sizes", alt=alt)
+    show_figure(finish(figure, 260), title=title, key="class_sizes", alt=alt)
 
 
 def contents(
@@ -177,31 +169,34 @@ def contents(
     )
 
 
-def offer(workspace: Workspace, contents: Callable[..., dict[str, Any]] | None) -> None:
-    """Draw the download of the report to sign."""
-    says = (
+# Label, ending of the file's name and tooltip of the two reports, by whether they are for the steward only.
+_REPORTS = {
+    False: (
+        "Report",
+        "report",
         "A document to print and sign: what is released, why by this method and k, the risk, the information loss and "
-        "the checks. It has no original value that the release does not have, and none follows from it."
-    )
-    _download("Report", contents, f"{making.file_stem(workspace)}_report.html", says)
+        "the checks. It has no original value that the release does not have, and none follows from it.",
+    ),
+    True: (
+        "Report for the steward only",
+        "steward_only",
+        "All figures, also those that the report withholds because they reveal values of single persons.",
+    ),
+}
 
 
-def offer_further(workspace: Workspace, contents: Callable[..., dict[str, Any]] | None) -> None:
-    """Draw the download of the report with what the other one withholds."""
-    says = "All figures, also those that the report withholds because they reveal values of single persons."
-    full = None if contents is None else partial(contents, for_steward=True)
-    _download("Report for the steward only", full, f"{making.file_stem(workspace)}_steward_only.html", says)
-
-
-def _download(label: str, contents: Callable[..., dict[str, Any]] | None, name: str, says: str) -> None:
-    waits = contents is None
+def offer(workspace: Workspace, contents: Callable[..., dict[str, Any]] | None, *, for_steward: bool = False) -> None:
+    """Draw the download of the report to sign, or of the one for the steward; disabled without ``contents``."""
+    label, ending, says = _REPORTS[for_steward]
 
     def write() -> str:
         assert contents is not None
-        return document(contents())
+        return document(contents(for_steward=for_steward))
 
-    help_ = "It is ready once risk and data quality, below, are measured and compared." if waits else says
-    download(label, write, name, disabled=waits, help=help_)
+    if contents is None:
+        says = "It is ready once risk and data quality, below, are measured and compared."
+    name = f"{making.file_stem(workspace)}_{ending}.html"
+    download(label, write, name, disabled=contents is None, help=says)
 
 
 def _cells(workspace: Workspace) -> tuple[dict[Method, str], list[int], list[jobs.Cell], bool]:
