@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+
 import streamlit as st
 
 from microagg import datasets
@@ -36,22 +38,13 @@ def _run_own(name: str, method: Method) -> None:
     """Offer to run the user's algorithm on the data sets that are here, and show its progress."""
     missing = landscape.lacking(method)
     here = [data for data in missing if datasets.is_available(data)]
-    title, kind, identity = escape_markdown(VARIANTS[name].title), f"own_{name}", (name, algorithm(method.key))
+    title, kind = escape_markdown(VARIANTS[name].title), f"own_{name}"
     if away := [datasets.describe(data).title for data in missing if data not in here]:
         st.info(f"To run {title} on {listing(away)} too, download the data on the page Data.")
     if not here:
         return
     titles = listing([datasets.describe(data).title for data in here])
     total = len(landscape.KS) * sum(len(landscape.seeds_of(method, data)) for data in here)
-    if st.session_state.get(kind) != identity:
-
-        def begin() -> None:
-            st.session_state[kind] = identity
-            jobs.results().drop(kind)
-
-        st.markdown(f"**{title} has not been run on {titles}.** Run it to compare it with the other methods.")
-        st.button(f"Run {title} on {count(len(here), 'data set')} ({count(total, 'run')})", on_click=begin)
-        return
 
     def work(job: Job) -> None:
         def tell(data: str, _seed: int, k: int) -> None:
@@ -62,15 +55,32 @@ def _run_own(name: str, method: Method) -> None:
             landscape.compare(method, data=here, progress=tell)
         job.done = job.total
 
+    st.markdown(f"**{title} has not been run on {titles}.** Run it to compare it with the other methods.")
+    label = f"Run {title} on {count(len(here), 'data set')} ({count(total, 'run')})"
+    job = run_on_click(label, kind, (name, algorithm(method.key)), total, work)
+    if job and job.complete:
+        del st.session_state[kind]  # what is lacking from now on is offered again
+        st.rerun()
+    elif job:
+        jobs.ended_early(kind, "Cancelled. The table has the data sets that were completed.")
+
+
+def run_on_click(label: str, kind: str, identity: Hashable, total: int, work: Callable[[Job], None]) -> Job | None:
+    """Draw a button that starts a job, or the job's progress. The job once it has ended; None before."""
+    if st.session_state.get(kind) != identity:
+
+        def begin() -> None:
+            st.session_state[kind] = identity
+            jobs.results().drop(kind)
+
+        st.button(label, on_click=begin)
+        return None
     job = jobs.results().start(kind, identity, total, work)
     job.wait(1.0)
     if job.running:
         jobs.watch(job)
-    elif job.complete:
-        del st.session_state[kind]  # what is lacking from now on is offered again
-        st.rerun()
-    else:
-        jobs.ended_early(kind, "Cancelled. The table has the data sets that were completed.")
+        return None
+    return job
 
 
 def _duel() -> None:

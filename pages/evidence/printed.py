@@ -9,16 +9,28 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from microagg import datasets
+from microagg.algorithms.method import VARIANTS
+from microagg.metrics.generalization import least_discernibility
+from microagg.optimum.bounds import Bound
 from microagg.progress import watched
-from microagg.studies import literature, reproduction
+from microagg.studies import literature, reproduction, sweeps
 from microagg.studies.literature import Computed, Figure
-from pages.evidence import adult, figures
-from pages.shared import jobs, methods, state, theme
-from pages.shared.figures import show_figure, show_table
+from pages.evidence import figures
+from pages.evidence.compare import run_on_click
+from pages.shared import curves, jobs, measures, methods, state, theme
+from pages.shared.figures import download, show_figure, show_table
 from pages.shared.job_queue import Job
 from pages.shared.text import count, escape_markdown, listing, percent
 
 _LIVE = "live_figures"
+
+_ADULT_COMMAND = "python benchmarks/adult.py"  # makes the stored results on Adult
+
+_AGAINST = {
+    "k": "Against k",
+    "records": "Against the number of records",
+    "class_penalty": "Effect of the class penalty",
+}
 
 
 def section() -> None:
@@ -28,7 +40,7 @@ def section() -> None:
     with left:
         paper = state.bound(st.selectbox, "Paper", "paper", options=list(state.PAPERS), format_func=state.PAPERS.get)
     if paper == state.BYUN:
-        adult.section()
+        _adult()
         return
     of_paper = [figure for figure in literature.figures() if figure.paper == paper]
     tables = list(dict.fromkeys(figure.table for figure in of_paper))
@@ -73,22 +85,12 @@ def _read_stored(stamp: float) -> literature.Stored:
 
 
 def _run_here(chosen: list[Figure]) -> dict[str, Computed]:
+    """Offer to compute the figures of a table, and return all that this session has computed."""
     live: dict[str, Computed] = st.session_state.setdefault(_LIVE, {})
     todo = [(figure, figure.recipe) for figure in chosen if figure.recipe]
-    missing = sorted({recipe.data for _, recipe in todo if not datasets.is_available(recipe.data)})
-    identity = tuple(figure.identity for figure, _ in todo)
-    if missing:
+    if missing := sorted({recipe.data for _, recipe in todo if not datasets.is_available(recipe.data)}):
         titles = listing([datasets.describe(name).title for name in missing])
         st.info(f"To compute this table here, download {titles} on the page Data.")
-        return live
-    if st.session_state.get("live_table") != identity:
-        sets = sum(recipe.sets for _, recipe in todo)
-
-        def begin() -> None:
-            st.session_state["live_table"] = identity
-            jobs.results().drop("literature")
-
-        st.button(f"Compute this table here and now ({count(sets, 'run')})", on_click=begin)
         return live
 
     def work(job: Job) -> None:
@@ -99,11 +101,9 @@ def _run_here(chosen: list[Figure]) -> dict[str, Computed]:
                 live[figure.identity] = literature.compute(recipe, lambda _: job.check())
             job.step()
 
-    job = jobs.results().start("literature", identity, len(todo), work)
-    job.wait(1.0)
-    if job.running:
-        jobs.watch(job)
-    else:
+    identity = tuple(figure.identity for figure, _ in todo)
+    label = f"Compute this table here and now ({count(sum(recipe.sets for _, recipe in todo), 'run')})"
+    if run_on_click(label, "literature", identity, len(todo), work):
         jobs.ended_early("literature")
     return live
 
@@ -251,3 +251,83 @@ def _pairwise_systematic(chosen: list[Figure]) -> None:
 @st.cache_data(show_spinner="Running P-S on raw and on scaled data …")
 def _readings(name: str, k: int) -> reproduction.Readings:
     return reproduction.readings(name, k)
+
+
+# --- Byun et al. on Adult ---------------------------------------------------------------------------------------------
+
+
+def _adult() -> None:
+    st.markdown(
+        "Figures 6 to 11 of the paper, on all 30,162 complete records of Adult. The taxonomies are those of this project, "
+        "not those of the paper."
+    )
+    results = figures.stored_table("adult.csv")
+    if results.empty:
+        st.info("This installation has no stored results. This command makes them in some minutes:")
+        st.code(_ADULT_COMMAND, language="bash")
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        against = methods.pick_one(_AGAINST, "w_against", "against", "Against")
+        if against != "class_penalty":
+            labels = {name: each.label for name, each in measures.CATEGORIES.items()}
+            measure = methods.pick_one(labels, "w_stored_measure")
+    part = results[results["experiment"] == against]
+    if against == "class_penalty":
+        _class_penalties(part)
+    else:
+        _curves(part, measure)
+    st.caption(f"Source: {count(len(results), 'run')}, one after the other, stored by this command:")
+    st.code(_ADULT_COMMAND, language="bash")
+    download("Download the stored results (CSV)", (figures.RESULTS / "adult.csv").read_bytes, "adult.csv")
+
+
+def _curves(rows: pd.DataFrame, measure: str) -> None:
+    """Draw a measure of the methods that the dashboard has, by the label of their runs."""
+    variants = {variant.method().label: variant for variant in VARIANTS.values()}
+    rows = rows[rows["label"].isin(list(variants))]
+    rows = rows.assign(
+        variant=[variants[label].name for label in rows["label"]],
+        title=[variants[label].title for label in rows["label"]],
+    )
+    against, most = state.current().evidence.against, rows["n_records"].max()
+    k, where = state.current().k, ""
+    if against != "k":
+        k, where = int(rows["k"].iloc[0]), f" and {most:,} records"
+    line = None
+    if measure == "discernibility":
+        column = "k" if against == "k" else "n_records"
+        places = sorted({(row[column], row["n_records"], row["k"]) for row in rows.to_dict("records")})
+        line = ("lower bound", {at: least_discernibility(n, k) for at, n, k in places})
+    floor = []
+    if (against, measure) == ("k", "information_loss"):
+        floor = [
+            Bound(int(row["k"]), row["total_information_loss"], row["information_loss"], seconds=0.0, converged=True)
+            for row in figures.stored_table("adult_floor.csv").to_dict("records")
+        ]
+    show_figure(
+        curves.measure_curves(rows, measure, against=against, floor=floor, line=line),
+        title=sweeps.summary(rows[rows["n_records"] == most], measure, k, where),
+        key="stored_chart",
+        alt=f"{measures.CATEGORIES[measure].label} on Adult a{_AGAINST[against][1:]}; the file to download has the numbers.",
+    )
+    meaning = measures.CATEGORIES[measure].meaning
+    further = f" {measures.FLOOR}" if floor else ""
+    st.caption("**Time** on the machine that made the results." if measure == "seconds" else f"{meaning}{further}")
+
+
+def _class_penalties(rows: pd.DataFrame) -> None:
+    penalties = rows["params"].str.extract(r"class_penalty=([\d.]+)", expand=False).astype(float)
+    rows = rows.assign(penalty=penalties, percent=100 * rows["classification"]).sort_values("penalty")
+    losses = rows["information_loss"]
+    # Points that all but coincide share a label.
+    cluster = (losses.diff().abs() >= 0.03 * (losses.max() - losses.min())).cumsum()
+    names = rows["penalty"].map("{:g}".format).groupby(cluster).transform(", ".join)
+    notes = [f"class penalty {row.penalty:g}: CM {row.percent:.3g} %" for row in rows.itertuples()]
+    rows = rows.assign(label=VARIANTS["k-member"].title, color=theme.style("k-member").color, note=notes)
+    titles = measures.CATEGORIES["information_loss"].axis, measures.CATEGORIES["classification"].axis
+    figure = figures.lines(rows, "information_loss", "percent", titles)
+    figure.update_traces(mode="lines+markers+text", text=names.mask(cluster.duplicated(keep="last"), ""))
+    figure.update_traces(textposition="top right", cliponaxis=False)
+    alt = "Classification metric against Total-IL of greedy k-member for each class penalty."
+    show_figure(figure, title="Greedy k-member: classes against loss, by class penalty", key="stored_tradeoff", alt=alt)
+    st.caption(" ".join(measures.CATEGORIES[name].meaning for name in ("classification", "information_loss")))
