@@ -217,7 +217,7 @@ MUTATIONS = [
     Mutation("one group reaches into the next", "metrics/risk/disclosure.py",
              "    ends[pairs.starts[1:] - 1] = m\n", "", f"{RISK}/test_disclosure.py"),
     Mutation("large classes by too few terms", "metrics/risk/equivalence_classes.py",
-             "_TERMS = 100", "_TERMS = 3", f"{RISK}/test_individual_risk.py"),
+             "_TERMS = 100", "_TERMS = 3", f"{RISK}/test_equivalence_classes.py"),
     # --- risk against loss
     Mutation("points that another surpasses in the loss alone are on the front", "studies/pareto.py",
              "on_front[point] = y[point] == lowest and x[point] == risk_at_lowest",

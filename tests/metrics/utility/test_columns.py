@@ -1,4 +1,4 @@
-"""Hellinger distances: by hand, and against plain counting."""
+"""Hellinger distances by hand and by plain counting; standard deviations and correlations against numpy's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ import pytest
 
 from microagg import DataError, ParameterError
 from microagg.metrics import utility
-from microagg.metrics.utility.columns import bin_limits, pair_columns
+from microagg.metrics.utility.columns import (
+    bin_limits,
+    correlation_changes,
+    correlations,
+    means_and_deviations,
+    pair_columns,
+)
 from tests.cases import for_each
 
 RNG = np.random.default_rng(5)
@@ -117,3 +123,42 @@ def test_what_cannot_be_compared_is_refused(before, after, message):
     for bins in (1, 2.5, True, "auto"):
         with pytest.raises(ParameterError, match="bins must be a whole number of at least 2"):
             utility.hellinger([1.0, 2.0], [1.0, 2.0], bins=bins)
+
+
+# --- standard deviations and correlations -----------------------------------------------------------------------------
+
+MIXED = RNG.normal(size=(60, 4)) @ RNG.normal(size=(4, 4))
+MEANS = MIXED.reshape(12, 5, 4).mean(axis=1).repeat(5, axis=0) + np.array([0.0, 0.3, 0.0, 0.0])
+
+
+def test_correlations_and_their_changes_are_those_of_numpy():
+    found = correlation_changes(MIXED, MEANS)
+    assert correlations(MIXED, MEANS) == (pytest.approx(np.corrcoef(MIXED.T)), pytest.approx(np.corrcoef(MEANS.T)))
+    change = np.abs(np.corrcoef(MEANS.T) - np.corrcoef(MIXED.T))
+    assert found.largest == pytest.approx(change.max())
+    assert change[found.pair] == pytest.approx(change.max())
+    assert found.attributes == pytest.approx(change.max(axis=1))
+    assert means_and_deviations(MIXED)[1] == pytest.approx(MIXED.std(axis=0))
+
+
+def test_a_weight_of_2_is_a_record_that_is_there_twice():
+    weights = np.tile([1.0, 2.0], 30)
+    rows = np.concatenate([np.arange(60), np.arange(1, 60, 2)])
+    weighted, twice = correlation_changes(MIXED, MEANS, weights), correlation_changes(MIXED[rows], MEANS[rows])
+    assert weighted.attributes == pytest.approx(twice.attributes)
+    assert weighted.largest != pytest.approx(correlation_changes(MIXED, MEANS).largest)
+    for one, other in zip(means_and_deviations(MIXED, weights)[:2], means_and_deviations(MIXED[rows])[:2], strict=True):
+        assert one == pytest.approx(other)
+
+
+def test_an_offset_changes_nothing_and_constant_attributes_have_no_correlation():
+    whole = RNG.integers(0, 500, size=(50, 3)).astype(float)
+    released = whole + RNG.integers(-4, 5, size=(50, 3))
+    largest = correlation_changes(whole, released).largest
+    assert correlation_changes(whole + 1e8, released + 1e8).largest == pytest.approx(largest, rel=1e-9)
+    same = np.full((50, 1), 0.1)
+    found = correlation_changes(np.hstack([whole, same]), np.hstack([released, same]))
+    assert np.isnan(found.attributes[3])
+    assert found.largest == pytest.approx(largest)
+    means = np.tile(whole.mean(axis=0), (50, 1))
+    assert correlation_changes(whole, means).largest is None
