@@ -352,6 +352,3 @@ def test_equal_contents_give_equal_bytes(release, frame, tmp_path):
     assert html(release, tmp_path, assessment=assessment, **about) == first
     assert html(released(frame), tmp_path, **about) == first
     assert html(release, tmp_path, **about | {"file": b"abd"}) != first
-
-
-# --- what cannot be written, and where it is found --------------------------------------------------------------------
