@@ -217,10 +217,7 @@ def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> Lar
 
 
 def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> LargestLosses:
-    """Groups with the highest Total-IL, each represented by its record farthest from the others of the group.
-
-    The distance of two records is the sum over the attributes of their difference as a share of the domain; for nominal
-    categories it is 1 if they differ. Ties are in order of first appearance.
+    """Groups with the highest Total-IL, each represented by its first record. Ties are in order of first appearance.
 
     Parameters
     ----------
@@ -229,40 +226,11 @@ def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> L
     most : int
         The maximum number of groups.
     """
-    groups = canonical_labels(labels)
+    _, first = np.unique(canonical_labels(labels), return_index=True)
     spans = extents(records, labels)
     lost = spans.sizes * spans.shares.sum(axis=1)
     order = np.argsort(-lost, kind="stable")[:most]
-    farthest = []
-    for group in order:
-        rows = np.flatnonzero(groups == group)
-        farthest.append(rows[_sums_of_distances(records, rows).argmax()])
-    return LargestLosses(np.array(farthest), _percentages(lost)[order], spans.shares[order].argmax(axis=1))
-
-
-def _sums_of_distances(records: Records, rows: IntArray) -> FloatArray:
-    """Sum of the distances of each of the records ``rows`` to the others."""
-    values, domains = records.values[rows], records.domains
-    distances = np.zeros(values.shape)
-    ranged = np.flatnonzero(~records.nominal & (domains > 0.0))
-    distances[:, ranged] = _sums_of_differences(values[:, ranged]) / domains[ranged]
-    for j in np.flatnonzero(records.nominal):
-        _, codes, counts = np.unique(values[:, j], return_inverse=True, return_counts=True)
-        distances[:, j] = len(rows) - counts[codes]
-    return np.cumsum(distances, axis=1)[:, -1]
-
-
-def _sums_of_differences(values: FloatArray) -> FloatArray:
-    """Sum of |x - y| over all y in its column for each x, shape (m, d), by sorted columns."""
-    m = len(values)
-    order = np.argsort(values, axis=0)
-    ascending = np.take_along_axis(values, order, axis=0)
-    ascending = ascending - ascending[:1]
-    sums = np.cumsum(ascending, axis=0)
-    distances = np.empty_like(ascending)
-    weights = 2 * np.arange(m)[:, np.newaxis] + 2 - m
-    np.put_along_axis(distances, order, ascending * weights + sums[-1] - 2 * sums, axis=0)
-    return distances
+    return LargestLosses(first[order], _percentages(lost)[order], spans.shares[order].argmax(axis=1))
 
 
 # --- overlap of the groups of two partitions --------------------------------------------------------------------------

@@ -140,30 +140,31 @@ def losing_most(workspace: Workspace, side: Side) -> None:
         on_select=clicked,
         selection_mode="single-row",
         height="auto",
-        column_order=list(rows) if numeric else ["group", "share", "attribute", "record", "change"],
+        column_order=list(rows) if numeric else ["group", "share", "attribute", "change"],
         columns={
-            "record": "Record" if numeric else "Record furthest from the others",
+            "record": "Record",
             "group": "Group",
             "share": st.column_config.ProgressColumn(
                 "Share of the loss (%)", format="%.2f", min_value=0.0, max_value=float(worst.shares[0])
             ),
             "attribute": "Attribute changed most" if numeric else "Attribute with the largest loss",
-            "change": f"Value → {'mean of the group' if numeric else 'common value of the group'}",
+            "change": "Value → mean of the group" if numeric else "Common value of the group",
         },
     )
 
 
 def _changes(workspace: Workspace, partition: Partition, worst: metrics.LargestLosses) -> list[str]:
-    """Return the old and the released value of each record with a large loss, in the attribute that loses most."""
-    # Only the attributes that are shown.
-    chosen, places = np.unique(worst.attributes, return_inverse=True)
-    records = Records(tuple(workspace.records.attributes[j] for j in chosen), workspace.records.values[:, chosen])
+    """The released value of each record or group listed, in the attribute that loses most; of numbers, with the original."""
+    # Only the attributes that are listed.
+    attributes, places = np.unique(worst.attributes, return_inverse=True)
+    records = Records(
+        tuple(workspace.records.attributes[j] for j in attributes), workspace.records.values[:, attributes]
+    )
     cells = list(zip(worst.records, places, strict=True))
-    before = [value(records.attributes[j], records.values[i, j]) for i, j in cells]
     if workspace.is_numeric:
         means = partition.centroids(records.values)[partition.labels]
-        after = [value(records.attributes[j], means[i, j]) for i, j in cells]
-    else:
-        texts = group_texts(workspace.frame, records, partition)
-        after = [texts[j][partition.labels[i]] for i, j in cells]
-    return [f"{old} → {'anything' if new == ANYTHING else new}" for old, new in zip(before, after, strict=True)]
+        pairs = [(records.attributes[j], records.values[i, j], means[i, j]) for i, j in cells]
+        return [f"{value(attribute, old)} → {value(attribute, mean)}" for attribute, old, mean in pairs]
+    texts = group_texts(workspace.frame, records, partition)
+    common = [texts[j][partition.labels[i]] for i, j in cells]
+    return ["anything" if text == ANYTHING else text for text in common]
