@@ -61,7 +61,7 @@ def _controls(workspace: Workspace) -> None:
 
 
 def _results(workspace: Workspace) -> dict[str, Result]:
-    """Return the chosen partition and the one beside it; say so and return none if another session found it."""
+    """The chosen partition and the one beside it; none if the chosen one is of another session's search."""
     k, names = state.current().k, list(dict.fromkeys([methods.chosen(workspace), methods.second(workspace)]))
     results: dict[str, Result] = {}
     if names[0] == state.FOUND:
@@ -73,22 +73,20 @@ def _results(workspace: Workspace) -> dict[str, Result]:
             )
             shell.link("choose_k", "Choose k →")
             return {}
-        results[state.FOUND] = best
-    others = [name for name in names if name not in results]
-    cells = [(methods.method(workspace, name), k) for name in others]
-    results |= dict(zip(others, jobs.partitions(workspace, cells), strict=True))
-    results = {name: results[name] for name in names}
+        results[names.pop(0)] = best
+    partitions = jobs.partitions(workspace, [(methods.method(workspace, name), k) for name in names])
+    results |= dict(zip(names, partitions, strict=True))
     if not workspace.rules[0]:
         return results
-    message = "Forming groups that meet the guarantees"
-    keys, digests = (
-        [result.method.key for result in results.values()],
-        [digest_array(result.partition.labels) for result in results.values()],
-    )
+
+    def meet_guarantees() -> list[Result]:
+        return [workspace.with_guarantees(result) for result in results.values()]
+
+    keys = [result.method.key for result in results.values()]
+    digests = [digest_array(result.partition.labels) for result in results.values()]
     identity = (workspace.digest, workspace.exposed.digest, k, *keys, *digests)
-    held = jobs.once(
-        "held", identity, keys, message, lambda: list(map(workspace.with_guarantees, results.values())), workspace.n
-    )
+    says = "Forming groups that meet the guarantees"
+    held = jobs.once("held", identity, keys, says, meet_guarantees, workspace.n)
     return dict(zip(results, held or [], strict=bool(held)))
 
 

@@ -22,7 +22,6 @@ from microagg.metrics.risk.measures import read_measures
 from microagg.tables.frames import as_pandas, is_table
 from microagg.validation import (
     FloatArray,
-    IntArray,
     attribute_name,
     check_columns,
     check_finite,
@@ -58,12 +57,6 @@ class Column:
     def numeric(self) -> bool:
         """Whether it holds numbers."""
         return not self.categories
-
-
-def shares(before: IntArray, after: IntArray, many: int) -> tuple[FloatArray, FloatArray]:
-    """Share of the records with each of ``many`` numbers from 0 on, before and after."""
-    share_before, share_after = (np.bincount(numbers, minlength=many) / len(numbers) for numbers in (before, after))
-    return share_before, share_after
 
 
 def pair_columns(before: Any, after: Any, names: Sequence[Any] | None = None, *, matched: bool = False) -> list[Column]:
@@ -248,15 +241,15 @@ def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
 def _hellinger(column: Column, bins: int) -> float | None:
     """Hellinger distance of a column. None if it has only one value, of numbers in the originals."""
     if column.numeric:
-        if column.before.min() == column.before.max():
-            return None
+        has_one_value = column.before.min() == column.before.max()
         limits = bin_limits(column.before, bins)
-        old, new = (np.searchsorted(limits, values, side="right") for values in (column.before, column.after))
-        p, q = shares(old, new, len(limits) + 1)
-    elif len(column.categories) == 1:
-        return None
     else:
-        p, q = shares(column.before.astype(np.int64), column.after.astype(np.int64), len(column.categories))
+        has_one_value = len(column.categories) == 1
+        limits = np.arange(1.0, len(column.categories))  # between the codes
+    if has_one_value:
+        return None
+    bins_of = (np.searchsorted(limits, values, side="right") for values in (column.before, column.after))
+    p, q = (np.bincount(codes, minlength=len(limits) + 1) / len(codes) for codes in bins_of)
     return min(math.sqrt(0.5 * float(np.square(np.sqrt(p) - np.sqrt(q)).sum())), 1.0)
 
 
