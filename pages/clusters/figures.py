@@ -1,4 +1,4 @@
-"""The figures of the page Clusters: the records on a plane, the loss curve, and losses against k."""
+"""The figures of the page Clusters: the records on a plane, and losses against k."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ _WORST_GROUPS = 5  # of more, those with the largest losses stand out
 # Losses below this share of the largest get one color, and so does the least twentieth.
 _LEAST = 0.01
 _FEWEST = 5
-_MOST_POINTS = 200  # of a curve
 _DENSE, _LIGHT, _FADED = 300, 0.45, 0.1  # of more records than the first those that do not stand out are light
 
 #: Buttons to zoom and to move.
@@ -165,25 +164,6 @@ def _matched(first: IntArray, labels: IntArray) -> IntArray:
     numbers[partners[partners >= 0]] = np.flatnonzero(partners >= 0)
     numbers[numbers < 0] = np.setdiff1d(np.arange(FEW_GROUPS), numbers)[: np.count_nonzero(numbers < 0)]
     return numbers
-
-
-def loss_curve(sides: Sequence[Side]) -> go.Figure:
-    """Draw the share of the loss that falls on the worst groups, against their share of all groups."""
-    figure = go.Figure()
-    for side in sides:
-        lost = np.concatenate([[0.0], metrics.cumulated(side.group_shares())])
-        among = np.unique(np.linspace(0, len(lost) - 1, _MOST_POINTS).round().astype(int))
-        style, label = theme.style(side.key), escape_html(side.label)
-        line = {"color": style.color, "dash": style.dash, "width": 2.5}
-        hover = f"<b>{label}</b><br>%{{x:.3g}} % of the groups cause %{{y:.3g}} %<extra></extra>"
-        figure.add_scatter(
-            x=100 * among / (len(lost) - 1), y=lost[among], mode="lines", name=label, line=line, hovertemplate=hover
-        )
-    figure.add_vline(x=10, line={"color": theme.NEUTRAL, "width": 1, "dash": "dot"})
-    figure.update_xaxes(title="groups, by falling loss (%)", range=(0, 100))
-    figure.update_yaxes(title="share of the loss (%)", range=(0, 102))
-    figure.update_layout(showlegend=True)
-    return finish(figure, 270)
 
 
 def tenth_in_words(sides: Sequence[Side]) -> str:

@@ -14,7 +14,7 @@ from microagg.columns.records import Records
 from microagg.columns.taxonomy import ANYTHING
 from microagg.partition import Partition
 from microagg.release.recoding import group_texts
-from pages.clusters.figures import Side
+from pages.clusters.figures import Side, tenth_in_words
 from pages.shared.figures import show_table
 from pages.shared.text import count, escape_markdown, listing, value
 from pages.shared.workspace import Workspace
@@ -103,8 +103,9 @@ def _released(workspace: Workspace, members: np.ndarray) -> list[str]:
     return ["anything" if text == ANYTHING else text for [text] in texts]
 
 
-def losing_most(workspace: Workspace, side: Side) -> None:
+def losing_most(workspace: Workspace, sides: Sequence[Side]) -> None:
     """Draw the table of the records, or groups of mixed attributes, with the largest losses; a click chooses a group."""
+    side = sides[0]
     numeric, partition = workspace.is_numeric, side.partition
     st.header(f"{'Records' if numeric else 'Groups'} with the largest loss")
     if workspace.X is not None:
@@ -118,7 +119,7 @@ def losing_most(workspace: Workspace, side: Side) -> None:
         return
     st.caption(
         f"{escape_markdown(side.label)}: {len(worst.records)} of {all_of} cause {worst.shares.sum():.3g} % of the loss. "
-        f"{why}"
+        f"{why} {escape_markdown(tenth_in_words(sides))}."
     )
     key = f"losing_most_{workspace.digest}_{side.key}_{partition.k}"
 

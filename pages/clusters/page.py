@@ -161,9 +161,7 @@ def _linked(workspace: Workspace, view: View, sides: list[Side]) -> None:
             how = {"on_select": click, "selection_mode": "points", "config": figures.CONFIG}
             show_figure(figure, title=title, key=key, alt=alt, **how)
     group.show(workspace, sides)
-    alt = "Share of the loss in the groups with the largest loss, against their share of all groups."
-    show_figure(figures.loss_curve(sides), title=figures.tenth_in_words(sides), key="loss_curve", alt=alt)
-    group.losing_most(workspace, sides[0])
+    group.losing_most(workspace, sides)
 
 
 def _click(workspace: Workspace, side: int, key: str) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import streamlit as st
 
 from microagg import Release
-from microagg.release import Finding, Report, guarantees
+from microagg.release import Finding, guarantees
 from pages.release import before_after, checks, making, report
 from pages.shared import certificate, columns, jobs, limits, methods, recodings, released, searched, shell, state
-from pages.shared.text import describe_gap, escape_markdown, percent, sentence
+from pages.shared.text import escape_markdown, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
 _STATISTICS = {"mean": "Mean", "median": "Median", "ancestor": "Range or common ancestor", "set": "Range or set"}
@@ -94,7 +94,7 @@ def _verdict(
         _limited("Loss", verdict.loss, verdict.limits.loss, verdict.meets_loss, says)
         left_out = f"{dropped:,} records with missing values are left out." if dropped else None
         _figure("Records", f"{n:,}", f"of {n + dropped:,}" if dropped else "all", says=left_out)
-    _say_partition(workspace, release.report)
+    _offer_best(workspace)
 
 
 def _limited(label: str, value: float | None, limit: float, is_met: bool, says: str) -> None:
@@ -113,46 +113,17 @@ def _figure(label: str, value: str, note: str, *, met: bool | None = None, says:
     st.metric(label, value, f"{icon}{note}", delta_color=color, delta_arrow="off", help=says, width="content")
 
 
-def _say_partition(workspace: Workspace, report: Report) -> None:
-    """Describe the best known partition if it is released, and offer a better one if there is one now.
-
-    The measure of a release of ranges is Total-IL, even where partitions are compared by IL; and a release is rounded.
-    """
-    k, measure = state.current().k, report.measure
-    best, newest = searched.best(workspace, k), searched.newest(workspace, k)
-    if methods.chosen(workspace) != state.FOUND:
-        _offer_best(workspace)
-        return
-    if best is None or newest is None:
-        return
-    least = certificate.floors(workspace, [k])[0].information_loss
-    merged = " before groups are merged for the guarantees" if columns.guarantees(workspace.table) else ""
-    of_partition = "IL" if workspace.is_numeric else "Total-IL"
-    differs = percent(best.information_loss) != percent(report.measured.information_loss)
-    if measure == of_partition and report.rounding == "file" and differs:
-        merged = merged or " before means are rounded as the file's values are"
-    name = "loss" if measure == of_partition else of_partition
-    gap = describe_gap(best.information_loss, least)
-    says = f"Best known partition: {name} {percent(best.information_loss)}{merged}, {gap}."
-    if measure != of_partition:
-        says = f"{says} The loss of the release is {measure}, as it has ranges."
-    if best is searched.stored_result(workspace, k):
-        says = f"{says} It came with the package."
-        if alone := certificate.loss_alone(workspace, k):
-            says = f"{says} A partition with loss {percent(alone)} exists, but only its loss is stored."
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if newest.information_loss >= best.information_loss * (1 - searched.ROUNDING):
-            st.caption(says, width="content")
-            return
-        st.caption(
-            f"{says} A better one has been found since: loss {percent(newest.information_loss)}.", width="content"
-        )
-        st.button("Use the better partition", on_click=searched.take_newest)
-
-
 def _offer_best(workspace: Workspace) -> None:
-    """Offer the best known partition if its loss is lower than that of the chosen method."""
+    """Offer the best known partition, or a newer one than the one that is released, if its loss is lower."""
     k, name = state.current().k, methods.chosen(workspace)
+    if name == state.FOUND:
+        best, newest = searched.best(workspace, k), searched.newest(workspace, k)
+        if best and newest and newest.information_loss < best.information_loss * (1 - searched.ROUNDING):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                says = f"A search has found a better partition: loss {percent(newest.information_loss)}."
+                st.caption(says, width="content")
+                st.button("Use the better partition", on_click=searched.take_newest)
+        return
     best = searched.best(workspace, k) if not workspace.is_sample and not workspace.requested else None
     runs = certificate.rows(workspace, {methods.method(workspace, name): name}, [k])
     if best is None or runs.empty or best.information_loss >= runs["information_loss"][0] * (1 - searched.ROUNDING):

@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from microagg.partition import Partition
-from pages.clusters.figures import Side, loss_curve, planes, tenth_in_words
+from pages.clusters.figures import Side, planes, tenth_in_words
 from pages.clusters.plane import MOST_POINTS, Axis, View
 from pages.shared import theme
-from tests.pages.helpers import decode
 
 
 def side(labels, shares, key="mdav", k=1, loss=50.0):
@@ -101,19 +100,11 @@ def test_losses_are_seen_on_white_and_on_near_black_and_darken():
     assert (np.diff(light) > 0).all()
 
 
-def test_the_curve_of_losses_by_hand():
+def test_the_share_of_the_worst_groups_by_hand():
     # Twenty groups: the first loses half, the second a quarter, the others share the rest.
     lost = np.r_[50.0, 25, np.full(18, 25 / 18)]
     one = side(np.repeat(np.arange(20), 2), np.repeat(lost / 2, 2), k=2)
     other = side(np.repeat(np.arange(20), 2), np.full(40, 2.5), key="v-mdav", k=2)
     assert tenth_in_words([one, other]) == "The worst 10 % of groups cause 75 % (MDAV) and 10 % (V-MDAV) of the loss"
-    line, even = loss_curve([one, other]).data
-    assert decode(line.x)[:3].tolist() == [0, 5, 10]
-    assert decode(line.y)[:3] == pytest.approx([0, 50, 75])
-    assert decode(even.y) == pytest.approx(decode(even.x))
-    assert line.line.color == theme.style("mdav").color
-
-
-def test_of_few_groups_one_is_named_instead_of_a_tenth():
     one = side([0, 0, 1, 1, 2, 2], [30, 30, 10, 10, 10, 10], k=2)
     assert tenth_in_words([one]) == "The worst group causes 60 % (MDAV) of the loss"

