@@ -168,22 +168,9 @@ def _source() -> None:
         f"Source: results of {landscape.about()['date']}, stored by benchmarks/landscape.py and read by "
         f"microagg.studies.landscape. {len(landscape.METHODS)} methods at their default parameters, on z-scores of all "
         f"quasi-identifiers, at {len(landscape.KS)} values of k. Information loss IL = 100 · SSE / SST. Seconds of one "
-        f"core, with compiled kernels. {escape_markdown(_left_out())}"
+        "core, with compiled kernels."
     )
     download("Download all results (CSV)", lambda: to_csv(landscape.results()), "landscape.csv")
-
-
-def _left_out() -> str:
-    missing = landscape.incomplete()
-    missing = missing[[not is_own(algorithm(landscape.METHODS[name].key)) for name in missing["method"]]]
-    if missing.empty:
-        return ""
-    listed = []
-    for method, rows in missing.groupby("method", sort=False):
-        everywhere = len(rows) == len(landscape.DATA)
-        where = "every data set" if everywhere else listing([datasets.describe(name).title for name in rows["data"]])
-        listed.append(f"{landscape.title(str(method))} on {where}")
-    return f"Not run at every k, as that takes too long: {listing(listed)}."
 
 
 _VIEWS = {
