@@ -101,7 +101,7 @@ def show(workspace: Workspace, release: Release, identity: Hashable, measured: A
     name = _pick(workspace, str(changes["attribute"][0]))
     left, right = st.columns(2, gap="large") if len(names) > 1 else (st.container(), None)
     with left:
-        _distribution(workspace, name, before, release, changes, identity)
+        _distribution(workspace, name, before, release, identity)
     if right:
         with right:
             _correlations(list(map(str, names)), old, new)
@@ -181,12 +181,8 @@ def _pick(workspace: Workspace, first: str) -> str:
     return str(state.bound(st.selectbox, "Attribute", "attribute", key="w_release_attribute", **how))
 
 
-def _distribution(
-    workspace: Workspace, name: str, before: pd.DataFrame, release: Release, changes: pd.DataFrame, identity: Hashable
-) -> None:
-    if name not in set(changes["attribute"]):
-        changes = attribute_changes(before, release.frame, workspace.schema, release.report, columns=[name])
-    change = changes[changes["attribute"] == name].iloc[0]
+def _distribution(workspace: Workspace, name: str, before: pd.DataFrame, release: Release, identity: Hashable) -> None:
+    change = attribute_changes(before, release.frame, workspace.schema, release.report, columns=[name]).iloc[0]
     old, new = before[name], release.frame[name]
     released = "released"
     if change["sd_before"] > 0:

@@ -48,25 +48,24 @@ def all_findings(workspace: Workspace, release: Release, counted: Finding, verdi
 
 
 def _limits(release: Release, verdict: Verdict) -> list[Finding]:
-    """Return whether the limits are met, for the largest acceptable risk and loss that are set."""
+    """Findings on the largest acceptable risk and loss, if they are set: whether the release meets them."""
     findings, acceptable, lost = [], verdict.limits, release.report.measured
     if verdict.risk is not None and acceptable.risk < limits.NONE:
-        if verdict.meets_risk:
-            findings.append(Finding("ok", "risk", (), "The risk is within its limit."))
-        else:
+        finding = Finding("ok", "risk", (), "The risk is within its limit.")
+        if not verdict.meets_risk:
             cause = released.cause(release, verdict)
-            text = f"The risk is above its limit. {cause.sentence}".strip()
-            findings.append(Finding("warn", "risk", cause.columns, text))
+            finding = Finding("warn", "risk", cause.columns, f"The risk is above its limit. {cause.sentence}".strip())
+        findings.append(finding)
     if acceptable.loss < limits.NONE:
-        if verdict.meets_loss:
-            findings.append(Finding("ok", "loss", (), "The loss is within its limit."))
-        else:
+        finding = Finding("ok", "loss", (), "The loss is within its limit.")
+        if not verdict.meets_loss:
             worst = max(lost.attributes, key=lambda name: lost.attributes[name])
             text = f"The loss is above its limit. It is highest for {quoted([worst])}."
             if lost.lower_bound is not None and not limits.is_within(lost.lower_bound, acceptable.loss):
                 least = limits.written(lost.lower_bound, acceptable.loss)
                 text += f" No partition with k = {release.report.k:,} can meet it: the lower bound is {least}."
-            findings.append(Finding("warn", "loss", (worst,), text))
+            finding = Finding("warn", "loss", (worst,), text)
+        findings.append(finding)
     return findings
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg import DataError, ParameterError, Schema, make
+from microagg import DataError, ParameterError, Schema
 from microagg.columns.taxonomy import Taxonomy
 from microagg.metrics import generalization
 from tests import naive_mixed
@@ -18,7 +18,6 @@ from tests.algorithms.test_mixed import (
     NUMERIC,
     ONE_LEVEL,
     ONE_VALUE,
-    ORACLES,
     generate,
     nominal,
     small_tables,
@@ -156,9 +155,3 @@ def test_measures_name_what_is_wrong(schema):
         generalization.total_information_loss(schema.records(PATIENTS), PAIRS[1:])
     with pytest.raises(DataError, match="labels must be whole numbers"):
         generalization.total_information_loss(schema.records(PATIENTS), [0.5] * 6)
-
-
-def test_the_algorithms_take_what_a_schema_makes(schema):
-    records = schema.records(PATIENTS)
-    for key in ORACLES:
-        assert make(key, k=2).fit(records).labels_.tolist() == ORACLES[key](records, 2)

@@ -56,7 +56,7 @@ def document(contents: Mapping[str, Any]) -> str:
         whole=len(contents["program"]["text"]) < _MOST_PRINTED,
         style=files.joinpath("report.css").read_text(encoding="utf-8"),
         losses=_losses(contents),
-        check=_check(contents["file"]),
+        shell_name=shlex.quote((contents["file"] or {}).get("name") or "FILE"),
         levels=_LEVELS,
         better=_BETTER,
         findings=sorted(findings, key=lambda finding: list(_LEVELS).index(finding["level"])),
@@ -85,15 +85,6 @@ def _losses(contents: Mapping[str, Any]) -> dict[str, Any] | None:
             for k in sorted({row["k"] for row in rows})
         ],
     }
-
-
-def _check(file: Mapping[str, Any] | None) -> list[dict[str, str]]:
-    name = file["name"] if file and file["name"] else "FILE"
-    return [
-        {"system": "Linux", "command": f"sha256sum -- {shlex.quote(name)}"},
-        {"system": "macOS", "command": f"shasum -a 256 -- {shlex.quote(name)}"},
-        {"system": "Windows", "command": f'certutil -hashfile "{name}" SHA256'},
-    ]
 
 
 def _attributes(assessment: Mapping[str, Any] | None) -> dict[str, Any]:
