@@ -56,12 +56,6 @@ def best(data: str, k: int) -> pd.Series:
     return BEST[(BEST["data"] == data) & (BEST["seed"] == 0) & (BEST["k"] == k)].iloc[0]
 
 
-def smallest(data: str, k: int) -> int:
-    """Return how many records the smallest group of the best partition that is stored has."""
-    with np.load(_STORE / "best.npz") as file:
-        return int(np.unique(file[f"{data}-0-{k}"], return_counts=True)[1].min())
-
-
 def limit(data: str, k: int) -> pd.Series:
     """Return the lowest loss known and the floor, in percent."""
     return LIMITS[(LIMITS["data"] == data) & (LIMITS["of"] == 0) & (LIMITS["k"] == k)].iloc[0]
@@ -93,13 +87,6 @@ def says(text: str, value: float, digits: int | None = None) -> None:
     if digits and value:
         unit = max(unit, 10.0 ** (np.floor(np.log10(abs(value))) + 1 - digits))
     assert abs(float(written) - value) <= 0.5 * unit * (1 + 1e-6), f"{text} is said, {value} is stored"
-
-
-def bounds(possible: str, impossible: str, at: pd.Series) -> None:
-    """Assert that what is called possible was found and what is called impossible is under the floor, both nearly."""
-    unit = 10.0 ** -len(possible.partition(".")[2]) * (1 + 1e-6)
-    assert at["best"] <= float(possible) + 1e-9 <= at["best"] + unit, f"{possible} is said to be possible: {at}"
-    assert at["floor"] - unit <= float(impossible) - 1e-9 <= at["floor"], f"{impossible} is said not to be: {at}"
 
 
 def gap(text: str, loss: float, floor: float) -> None:

@@ -15,7 +15,6 @@ from microagg import datasets
 from microagg.optimum import bounds, nearest_neighbors
 from microagg.progress import checkpoint
 from microagg.studies import landscape
-from pages.shared.job_queue import Job
 from pages.shared.text import percent
 from tests.pages.helpers import (
     APP,
@@ -24,7 +23,6 @@ from tests.pages.helpers import (
     go_to,
     lines,
     open_page,
-    open_survey,
     partitions,
     plain,
     press,
@@ -166,9 +164,3 @@ def test_what_goes_wrong_is_said_and_can_be_tried_again(monkeypatch):
         assert FLOOR not in lines(app)
     press(app, "Go on")
     assert np.array_equal(floor_line(app), whole([3, 4, 5]))
-
-
-def test_the_floor_is_asked_for_where_another_loss_is_drawn(monkeypatch):
-    monkeypatch.setattr(Job, "wait", lambda job, seconds: None)  # so that its state is drawn while methods are running
-    app = open_survey("choose_k", ks="5, 10", k="5", measure="risk", risk="record_linkage", lost="discernibility")
-    assert "Lower bound" not in plain(app).replace("**Lower", "")
