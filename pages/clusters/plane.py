@@ -37,15 +37,15 @@ class Axis:
     scale: str = "linear"
 
     @classmethod
-    def of(cls, attribute: Attribute, values: np.ndarray, *, scaled: bool = False) -> Axis:
-        """Return the axis of a numeric or ordinal attribute; ``scaled`` gives skewed numbers a scale that suits them."""
+    def of(cls, attribute: Attribute, values: np.ndarray) -> Axis:
+        """The axis of a numeric or ordinal attribute; skewed numbers have a scale that suits them."""
         name = str(attribute.name)
         if attribute.kind == "ordinal":
             texts = [escape_html(level) for level in attribute.levels]
             return cls(name, values, {"tickvals": list(range(len(texts))), "ticktext": texts})
         if getattr(attribute, "unit", ""):
             return cls(name, values * _MILLISECONDS, {"type": "date"})
-        return cls(name, values, scale=suited_scale(values) if scaled else "linear")
+        return cls(name, values, scale=suited_scale(values))
 
     def places(self, values: np.ndarray) -> np.ndarray:
         """Return the coordinates of ``values``, in Plotly's units along the axis."""
@@ -161,7 +161,7 @@ def view(workspace: Workspace, partition: Partition) -> View:
         across, up = _principal(workspace)
     else:
         names = _pair(workspace) if plane == "attributes" else _losing_most(workspace, partition)
-        across, up = (_attribute(workspace, name, scaled=True) for name in names)
+        across, up = (_attribute(workspace, name) for name in names)
     return View.of(across, up)
 
 
@@ -193,6 +193,6 @@ def _losing_most(workspace: Workspace, partition: Partition) -> list[str]:
     return [str(workspace.records.attributes[j].name) for j in able[:2]]
 
 
-def _attribute(workspace: Workspace, name: str, *, scaled: bool = False) -> Axis:
+def _attribute(workspace: Workspace, name: str) -> Axis:
     place = [str(column) for column in workspace.columns].index(name)
-    return Axis.of(workspace.records.attributes[place], workspace.records.values[:, place], scaled=scaled)
+    return Axis.of(workspace.records.attributes[place], workspace.records.values[:, place])
