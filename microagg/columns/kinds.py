@@ -19,7 +19,7 @@ from microagg.columns.names import CODE
 from microagg.columns.numerals import AsNumbers, is_sure, offers, says_number
 from microagg.columns.taxonomy import category
 from microagg.columns.values import ColumnValues
-from microagg.tables.value_labels import means_no_value
+from microagg.tables.stata_spss import means_no_value
 from microagg.validation import FloatArray, listing
 
 # The kind of a column, one of :data:`microagg.columns.records.KINDS`, and its form: of dates one of

@@ -9,7 +9,7 @@ records from a DataFrame.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self, cast
@@ -22,7 +22,7 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_integer_dtype, 
 from microagg.columns import dates
 from microagg.columns.taxonomy import Taxonomy, category
 from microagg.errors import DataError, ParameterError
-from microagg.tables.value_labels import GAP, kinds_of_missing
+from microagg.tables.stata_spss import GAP, kinds_of_missing
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -254,7 +254,6 @@ class Filled:
     n: int
     how: str  # "median", "most frequent" or "category"
     value: int | float | str | date  # what is in their place; "" for several kinds of missing values
-    codes: bool = field(default=False, compare=False)  # whether the other values are numbers, which are text beside it
 
     def __str__(self) -> str:
         one, value = self.n == 1, self.value
@@ -301,7 +300,7 @@ def fill(
     """Treat missing values: leave records out ("drop"), then make a category or impute.
 
     "category" gives the missing values of a nominal attribute the category :data:`GAP`, which has only the root of the
-    taxonomy in common with others; those of a kind (:func:`microagg.tables.value_labels.kinds_of_missing`) have it as
+    taxonomy in common with others; those of a kind (:func:`microagg.tables.stata_spss.kinds_of_missing`) have it as
     category instead, unless the taxonomy has :data:`GAP` and no kind. "impute" fills in, from the records that are not
     left out, the median of numbers and dates (the lower of two if all are whole), the lower median of ordered
     categories, or the most frequent category (the first in the taxonomy among equals). ``encoded``, shape (n, d), are
@@ -324,14 +323,13 @@ def fill(
             continue
         code: float
         if how[name] == "category":
-            are_codes = is_numeric_dtype(frame[name]) and not is_bool_dtype(frame[name])
             by_gap = _gap_categories(kinds_of_missing(frame, name)[rows], attribute.taxonomy)
             for gap, places in by_gap.items():
                 at = rows[places]
                 taxonomies[name], code = _taxonomy_with_gap(attribute, taxonomies.get(name), values[:, j], gap)
                 frame[name] = _with_gap_category(frame[name], at, gap)
                 values[at, j] = code
-            filled.append(Filled(name, len(rows), "category", GAP if list(by_gap) == [GAP] else "", are_codes))
+            filled.append(Filled(name, len(rows), "category", GAP if list(by_gap) == [GAP] else ""))
         else:
             code = _imputed_code(attribute, values[retained, j], frame[name].dtype)
             frame[name] = _with_value(frame[name], attribute, values[:, j], rows, code)

@@ -18,8 +18,8 @@ from microagg.release.guarantees import as_read, describe_counts
 from microagg.release.guarantees import count as count_guarantees
 from microagg.tables import read_table
 from microagg.tables.reading import TEXT_ENDINGS
+from microagg.tables.stata_spss import with_kinds
 from microagg.tables.text import read_cells
-from microagg.tables.value_labels import with_kinds
 from microagg.tables.writing import check_table
 from microagg.validation import IntArray, check_k, check_unique_columns, counted, quoted
 

@@ -28,7 +28,7 @@ from microagg.release.release import Release
 from microagg.release.report.report import Report
 from microagg.release.source import Source, check_given
 from microagg.tables.frames import as_given, as_pandas
-from microagg.tables.value_labels import with_kinds
+from microagg.tables.stata_spss import with_kinds
 from microagg.validation import check_enough_records, counted, quoted, warn_caller
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from microagg.release.prepare import Prepared
 from microagg.release.recoding import with_ends
 from microagg.tables import Notice, Reading, notice_lines
 from microagg.tables.original import has_codes, write_like
-from microagg.tables.value_labels import left_out
+from microagg.tables.stata_spss import left_out
 from microagg.tables.writing import columns_with_formulas, written
 from microagg.validation import counted, quoted
 
@@ -112,7 +112,7 @@ class Release(Released):
         is_new, origin = self.recipe.get("written") == "original", like.source.name if like and like.source else ""
         is_like = recipes.is_like(self.recipe, name, origin) or (is_new and has_codes(name, origin))
         if like is None or not is_like:
-            file = written(frame, name, self._codes() if is_new else ())
+            file = written(frame, name)
             notices = file.notices if like is None else (*file.notices, *left_out(frame, name, like))
             return file.data, _with_notices(check(file.data, renamed=file.renamed), notices)
         prepared = self.at_hand()
@@ -130,11 +130,6 @@ class Release(Released):
             advice = "choose .xlsx, which keeps them as text."
             finding = replace(finding, level="warn", columns=tuple(formulas), text=f"{finding.text} {text}: {advice}")
         return file.data, finding
-
-    def _codes(self) -> tuple[str, ...]:
-        """Columns of numbers whose missing values became a category."""
-        filled = self.report.filled if self.recipe["statistic"] != "generalize" else ()
-        return tuple(str(each.column) for each in filled if each.how == "category" and each.codes)
 
     def assess(self) -> Assessment:
         """Measure the disclosure risk and the utility of the release.

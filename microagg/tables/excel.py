@@ -1,12 +1,13 @@
-"""Tables from Excel workbooks: the sheet, its columns, and notices of cells that show something else."""
+"""Tables from Excel workbooks: which sheet, where the table is on it, and notices of what stands around it.
+
+Rows and columns of a sheet count from 1.
+"""
 
 from __future__ import annotations
 
-import datetime as dt
 import sys
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,54 +17,70 @@ import pandas as pd
 from microagg.errors import DataError, ParameterError
 from microagg.tables.excel_cells import (
     NOT_COMPUTED,
-    Code,
-    Fault,
-    Percent,
     Sheet,
+    SheetRows,
     Workbook,
+    cell_text,
     column_letters,
     open_workbook,
+    read_column,
 )
-from microagg.tables.excel_layout import SheetOptions, SheetTable, applied_options, lay_out, notices_of
-from microagg.tables.lossless import EXACT_WHOLE, clock, texts, whole_numbers
 from microagg.tables.notices import (
     MISSING,
     Attempt,
+    LayoutOptions,
     Notice,
     Offer,
     Reading,
     UnreadableError,
+    check_cells,
     column_names,
+    is_total,
     leave_out_last,
+    refuse_no_records,
     ways_on,
     with_ways,
 )
-from microagg.validation import counted, listing, shortened
+from microagg.validation import counted, listing, quoted, shortened
 
-# The smallest whole number of 16 digits, of which Excel keeps 15.
-_TOO_MANY_DIGITS = 10**15
-
-# Nouns for cells, singular and plural.
-_KINDS = {
-    int: ("number", "numbers"),
-    float: ("number", "numbers"),
-    Percent: ("number", "numbers"),
-    Code: ("code", "codes"),
-    bool: ("TRUE or FALSE", "cells with TRUE or FALSE"),
-    dt.datetime: ("date", "dates"),
-    dt.time: ("time of day", "times of day"),
-    dt.timedelta: ("duration", "durations"),
-    str: ("text", "texts"),
-}
-
-# The maximum number of sheets offered instead of an unreadable one.
-_MAX_OFFERS = 5
-
-# The maximum number of totals at the end.
-_MAX_TOTALS = 3
+# The maximum numbers of sheets that are offered, and of rows with formulas at the end that may be totals.
+_MAX_OFFERS, _MAX_TOTALS = 5, 3
 
 # Limits for previews of offers: the number of times that a workbook is read, and the total of bytes.
 _MAX_ATTEMPTS, _MAX_TRIED_BYTES = 12, 1_000_000
+
+# The number of first rows that are searched for titles and units, and of last rows for totals.
+_N_FIRST, _N_LAST = 50, 10
+
+# More blank rows, and more than records, separate a table from something else.
+_MAX_BLANK = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class SheetOptions(LayoutOptions):
+    """Options for reading a workbook (see :func:`microagg.tables.read_file`)."""
+
+    sheet: str | None = None
+    fill_merged: bool = False
+
+
+class _Table(NamedTuple):
+    """A table on a sheet."""
+
+    row: int  # the row of the header
+    header: dict[int, Any]  # its cells by column
+    first: int  # the row of the first record
+    records: list[list[Any]]  # the cells from column A on; blank rows between records are empty lists
+    filled: list[int]  # the rows of records that are not blank
+    columns: list[int]  # the columns with a name or a value, ascending
+
+    def column(self, number: int) -> list[Any]:
+        """Cells of a column."""
+        return [_cell_at(cells, number) for cells in self.records]
+
+    def address(self, number: int, record: int) -> str:
+        """Address of a cell, such as ``B2``, in a column. Records count from 0."""
+        return f"{column_letters(number)}{self.first + record}"
 
 
 def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
@@ -84,30 +101,28 @@ def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) ->
 
 def _read_sheet(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
     """Read a sheet of a workbook with the options, without previews of offers."""
-    notices: list[Notice] = []
     with open_workbook(data, label) as book:
-        sheet = _choose_sheet(book, label, options.sheet, notices)
+        sheet = _choose_sheet(book, label, options.sheet)
         rows = book.rows(sheet, max_cells)
+    notices = _hidden_sheets(book, sheet) if options.sheet is None else []
     if not rows.numbers:
         # What Excel hides comes last.
         other_sheets = sorted((other for other in book.sheets if other != sheet), key=lambda other: other.hidden)
         advice = "choose another sheet" if other_sheets else "choose another file"
-        offers = tuple(_offer(other) for other in other_sheets[:_MAX_OFFERS])
+        offers = tuple(map(_offer, other_sheets[:_MAX_OFFERS]))
         raise UnreadableError(f"the sheet {sheet.title!r} of the file {label!r} is empty: {advice}.", offers)
-    table = lay_out(rows, label, options, max_cells)
+    table = _lay_out(rows, label, options, max_cells)
     names = _column_names(table, label)
-    notices += notices_of(rows, table, names, options)
+    notices += _layout_notices(rows, table, names, options)
     columns = {}
     for number, name in names.items():
         cells = table.column(number)
-        _check_computed(table, cells, name, number, label)
-        column = _Column(name, cells, partial(table.address, number))
-        column.leave_out(options.missing)
-        columns[number] = pd.Series(column.read())
-        notices += column.notices
+        _check_computed(table, cells, name, number, label, options.skip_last)
+        columns[number], further = read_column(name, cells, partial(table.address, number), options.missing)
+        notices += further
     frame = pd.DataFrame(columns)
     frame.columns = pd.Index(list(names.values()))
-    return Reading(frame, tuple(notices), tuple(applied_options(options)))
+    return Reading(frame, tuple(notices), tuple(_applied_options(options)))
 
 
 class SheetCells(NamedTuple):
@@ -122,192 +137,257 @@ class SheetCells(NamedTuple):
 def cells_of_sheet(data: bytes, label: str, options: SheetOptions) -> SheetCells:
     """Read the cells of a sheet again, with the errors of :func:`read_xlsx`."""
     with open_workbook(data, label) as book:
-        sheet = _choose_sheet(book, label, options.sheet, [])
+        sheet = _choose_sheet(book, label, options.sheet)
         rows = book.rows(sheet, sys.maxsize, formats=True)
-        table = lay_out(rows, label, options, sys.maxsize)
-        names = _column_names(table, label)
-        list(notices_of(rows, table, names, options))  # which fills merged cells in
+    table = _lay_out(rows, label, options, sys.maxsize)
+    names = _column_names(table, label)
     by_row = [rows.formats.get(table.first + i, []) for i in range(len(table.records))]
-    formats = {
-        name: [row[number - 1] if number <= len(row) else "General" for row in by_row] for number, name in names.items()
-    }
+    formats = {name: [_cell_at(row, number) or "General" for row in by_row] for number, name in names.items()}
     widths = {name: w for low, high, w in rows.survey.widths for number, name in names.items() if low <= number <= high}
     return SheetCells(sheet.title, {name: table.column(number) for number, name in names.items()}, formats, widths)
 
 
-def _choose_sheet(book: Workbook, label: str, title: str | None, notices: list[Notice]) -> Sheet:
+def _cell_at(cells: Sequence[Any], number: int) -> Any:
+    """The cell of a row in a column, None beyond its last one."""
+    return cells[number - 1] if number <= len(cells) else None
+
+
+def _choose_sheet(book: Workbook, label: str, title: str | None) -> Sheet:
     """The sheet with this title, or the first one that is not hidden."""
     if not book.sheets:
         raise DataError(f"the file {label!r} has no sheet with cells: save the table in one.")
-    if title is not None:
-        if titled := [sheet for sheet in book.sheets if sheet.title == title]:
-            return titled[0]
-        titles = ", ".join(repr(sheet.title) for sheet in book.sheets)
-        raise ParameterError(f"the file {label!r} has no sheet {title!r}: choose one of {titles}.")
-    chosen = next((sheet for sheet in book.sheets if not sheet.hidden), book.sheets[0])
+    if title is None:
+        return next((sheet for sheet in book.sheets if not sheet.hidden), book.sheets[0])
+    if titled := [sheet for sheet in book.sheets if sheet.title == title]:
+        return titled[0]
+    titles = ", ".join(repr(sheet.title) for sheet in book.sheets)
+    raise ParameterError(f"the file {label!r} has no sheet {title!r}: choose one of {titles}.")
+
+
+def _hidden_sheets(book: Workbook, chosen: Sheet) -> list[Notice]:
+    """Notice of hidden sheets before the chosen one."""
     hidden = book.sheets[: book.sheets.index(chosen)]
-    if hidden:
-        subject = f"The sheet {hidden[0].title!r} is hidden" if len(hidden) == 1 else f"{len(hidden)} sheets are hidden"
-        text = f"{subject} in the file and not read; the first one that Excel shows is {chosen.title!r}."
-        offers = tuple(_offer(sheet) for sheet in hidden[:_MAX_OFFERS])
-        notices.append(Notice("hidden-sheets", text, count=len(hidden), example=hidden[0].title, offers=offers))
-    return chosen
+    if not hidden:
+        return []
+    subject = f"The sheet {hidden[0].title!r} is hidden" if len(hidden) == 1 else f"{len(hidden)} sheets are hidden"
+    text = f"{subject} in the file and not read; the first one that Excel shows is {chosen.title!r}."
+    return [Notice("hidden-sheets", text, offers=tuple(map(_offer, hidden[:_MAX_OFFERS])))]
 
 
 def _offer(sheet: Sheet) -> Offer:
     return Offer(f"Read the {'hidden ' if sheet.hidden else ''}sheet {sheet.title!r}", {"sheet": sheet.title})
 
 
-def _column_names(table: SheetTable, label: str) -> dict[int, str]:
+# --- layout -----------------------------------------------------------------------------------------------------------
+
+
+def _lay_out(rows: SheetRows, label: str, options: SheetOptions, max_cells: int) -> _Table:
+    """Locate the table on a sheet, with the ``options`` on rows that are not records.
+
+    DataError if no records are left, or there are too many cells; UnreadableError if there is a title, or names merged
+    over several columns, instead of the header, or hundreds of blank rows among the records.
+    """
+    skip_lines, skip_last = options.skip_lines, options.skip_last
+    n_above = sum(number <= skip_lines for number in rows.numbers[: skip_lines + 1])
+    numbers, cells = rows.numbers[n_above:], rows.cells[n_above:]
+    if not numbers:
+        raise DataError(f"the sheet in the file {label!r} ends before row {skip_lines + 1}: skip fewer lines.")
+    _check_titles(rows, label, numbers, list(map(_by_column, cells[:_N_FIRST])), skip_lines)
+    start, end = 1 + options.units_row, len(numbers) - skip_last
+    if start >= end:
+        refuse_no_records(label)
+    first, filled = numbers[start - 1] + 1, numbers[start:end]
+    _check_gaps(label, filled, first, skip_last)
+    records: list[list[Any]] = [[] for _ in range(filled[-1] - first + 1)]
+    for number, row in zip(filled, cells[start:end], strict=True):
+        records[number - first] = row
+    header = _by_column(cells[0])
+    used = set(header).union(*map(_by_column, records))
+    check_cells(len(records), len(used), max_cells, label)
+    table = _Table(numbers[0], header, first, records, filled, sorted(used))
+    if options.fill_merged:
+        for _, value, blank in _merged(rows, table):
+            for row, number in blank:
+                row += [None] * (number - len(row))
+                row[number - 1] = value
+    return table
+
+
+def _by_column(cells: Sequence[Any]) -> dict[int, Any]:
+    return {number: cell for number, cell in enumerate(cells, start=1) if cell is not None}
+
+
+def _merged(rows: SheetRows, table: _Table) -> Iterator[tuple[str, Any, list[tuple[list[Any], int]]]]:
+    """Yield merged ranges among the records: address, value, and the row and the column of each blank cell."""
+    last = table.first + len(table.records) - 1
+    for left, top, right, bottom in rows.survey.merged:
+        if not table.first <= top <= last:
+            continue
+        value = _cell_at(table.records[top - table.first], left)
+        blank = [
+            (cells, number)
+            for cells in table.records[top - table.first : bottom - table.first + 1]
+            for number in table.columns
+            if left <= number <= right and _cell_at(cells, number) is None
+        ]
+        if value is not None and blank:
+            yield f"{column_letters(left)}{top}:{column_letters(right)}{min(bottom, last)}", value, blank
+
+
+def _check_titles(
+    rows: SheetRows, label: str, numbers: Sequence[int], first_rows: Sequence[Mapping[int, Any]], skip_lines: int
+) -> None:
+    """Refuse a title or merged names instead of a header."""
+    header, row = first_rows[0], numbers[0]
+    below = {number for cells in first_rows[1:] for number in cells}
+    span = [
+        f"{column_letters(left)}{top}:{column_letters(right)}{bottom}"
+        for left, top, right, bottom in rows.survey.merged
+        if top <= row <= bottom and left in header and sum(left <= number <= right for number in below) > 1
+    ]
+    # The first of the widest rows, if it has a different text in each column.
+    width = max(map(len, first_rows))
+    i = next(i for i, cells in enumerate(first_rows) if len(cells) == width)
+    texts = {cell for cell in first_rows[i].values() if type(cell) is str}
+    if len(texts) < width or (width < 2 and not span):
+        i = 0
+    n_above = numbers[i] - 1
+    offers = (Offer(f"Skip {counted(n_above, 'line')} above the header", {"skip_lines": n_above}),) if i else ()
+    if span:
+        raise UnreadableError(
+            f"in the file {label!r}, the cells {span[0]} are merged where the names of the columns should be: skip the "
+            "lines above the header, or write a name into each column.",
+            offers,
+        )
+    # A choice of the user is not questioned.
+    if not i or skip_lines:
+        return
+    is_sparse = all(2 * len(cells) <= width for cells in first_rows[:i])
+    is_separate = numbers[i] - row > i and all(len(cells) < width for cells in first_rows[:i])
+    if min(header) == min(first_rows[i]) and (is_sparse or is_separate):
+        title = str(next(iter(header.values())))
+        raise UnreadableError(
+            f"the file {label!r} seems to have a title above its header, {shortened(title)!r} in row {row}, while row "
+            f"{numbers[i]} has the names: skip the lines above the header, or write a name into each column of row "
+            f"{row}.",
+            offers,
+        )
+
+
+def _check_gaps(label: str, filled: Sequence[int], first: int, skipped: int) -> None:
+    """Refuse records far below the others, which would mean very many blank records."""
+    steps = np.diff(filled, prepend=first - 1) - 1
+    if steps.sum() <= max(_MAX_BLANK, len(filled)):
+        return
+    i = int(steps.argmax())
+    n_last = len(filled) - i
+    offers = (leave_out_last(n_last, "row", skipped),) if i and n_last <= _N_LAST else ()
+    raise UnreadableError(
+        f"in the file {label!r}, {counted(int(steps[i]), 'blank row')} stand between row "
+        f"{filled[i - 1] if i else first - 1} and row {filled[i]}: delete what does not belong to the table, or the "
+        "blank rows.",
+        offers,
+    )
+
+
+def _layout_notices(
+    rows: SheetRows, table: _Table, names: Mapping[int, str], options: SheetOptions
+) -> Iterator[Notice]:
+    """Yield notices of units, totals, and of blank, hidden and merged cells."""
+    if not options.units_row:
+        yield from _units_row(table)
+    yield from _last_rows(table, options.skip_last)
+    blank = [table.first + i for i, cells in enumerate(table.records) if not cells]
+    # In a table with one column, they can be nothing but missing values.
+    if blank and len(table.columns) > 1:
+        text = f"{counted(len(blank), 'blank row')} between records, from row {blank[0]} on"
+        yield Notice("blank-rows", f"{text}: read as records without values.")
+    if hidden := sorted(set(table.filled).intersection(rows.survey.hidden_rows)):
+        text = f"{counted(len(hidden), 'hidden row')}, from row {hidden[0]} on: read like the others."
+        yield Notice("hidden-rows", text)
+    spans = rows.survey.hidden_columns
+    if hidden_names := [name for j, name in names.items() if any(low <= j <= high for low, high in spans)]:
+        yield Notice("hidden-columns", f"Hidden in the file, and read like the others: {quoted(hidden_names)}.")
+    if merged := [] if options.fill_merged else list(_merged(rows, table)):
+        count = sum(len(cells) for _, _, cells in merged)
+        place = "a merged range" if len(merged) == 1 else f"{len(merged):,} merged ranges"
+        text = f"{counted(count, 'cell')} of records {'is' if count == 1 else 'are'} blank because the file has their "
+        text += f"value only once, in {place} such as {merged[0][0]}: read as missing."
+        offer = Offer("Fill merged cells with their value", {"fill_merged": True})
+        yield Notice("merged-cells", text, offers=(offer,))
+
+
+def _units_row(table: _Table) -> Iterator[Notice]:
+    """Yield a notice if the first record has text where all others have numbers, and no number."""
+    first = _by_column(table.records[0])
+    if any(type(cell) is not str or cell in MISSING for cell in first.values()):
+        return
+    records = list(map(_by_column, table.records[1:_N_FIRST]))
+    units = []
+    for number, unit in first.items():
+        below = [cells[number] for cells in records if number in cells]
+        if len(below) > 1 and all(isinstance(cell, (int, float)) and cell is not True for cell in below):
+            units.append(repr(shortened(unit)))
+    if units:
+        text = f"Row {table.first} has text where the records below have numbers, such as units: {listing(units, 3)}."
+        offer = Offer(f"Leave out row {table.first}", {"units_row": True})
+        yield Notice("units-row", text, offers=(offer,))
+
+
+def _last_rows(table: _Table, skipped: int) -> Iterator[Notice]:
+    """Yield a notice on notes below the table, or totals."""
+    ends = [_by_column(table.records[number - table.first]) for number in table.filled[-_N_LAST:]]
+    first_column, n_notes = table.columns[0], 0
+    while n_notes < len(ends) - 1 and len(table.columns) > 2 and set(ends[-1 - n_notes]) == {first_column}:
+        if type(ends[-1 - n_notes][first_column]) is not str:
+            break
+        n_notes += 1
+    total = next((cell for cell in ends[-1 - n_notes].values() if type(cell) is str and is_total(cell)), None)
+    count = n_notes + (total is not None)
+    if count and count < len(table.filled):
+        example = total if total is not None else str(ends[-n_notes][first_column])
+        kind = "a total" if total is not None else "a note below the table"
+        text = f"Row {table.filled[-count]} seems to be {kind}, not a record: {shortened(example)!r}."
+        yield Notice("last-records", text, offers=(leave_out_last(count, "row", skipped),))
+
+
+def _applied_options(options: SheetOptions) -> Iterator[Notice]:
+    """Yield notices of the rows that the options left out and the cells they filled in."""
+    if options.skip_lines:
+        yield Notice("skipped", f"Left out above the header: {counted(options.skip_lines, 'row')}.")
+    if options.units_row:
+        yield Notice("units", "The row of units below the header was left out.")
+    if options.skip_last:
+        yield Notice("last", f"Left out at the end: {counted(options.skip_last, 'row')}.")
+    if options.fill_merged:
+        yield Notice("merged", "All cells of a merged range have its value.")
+
+
+# --- columns ----------------------------------------------------------------------------------------------------------
+
+
+def _column_names(table: _Table, label: str) -> dict[int, str]:
     for number, cell in table.header.items():
         if cell is NOT_COMPUTED:
             raise DataError(
                 f"in the file {label!r}, the column name in {column_letters(number)}{table.row} is a formula "
                 "without a computed value: open the file in Excel and save it, then the value is there."
             )
-    texts = {number: _cell_text(cell) for number, cell in table.header.items()}
+    texts = {number: cell_text(cell) for number, cell in table.header.items()}
     names = column_names([(number, texts.get(number)) for number in table.columns], label)
     return dict(zip(table.columns, names, strict=True))
 
 
-def _check_computed(table: SheetTable, cells: list[object], name: str, number: int, label: str) -> None:
+def _check_computed(table: _Table, cells: list[object], name: str, number: int, label: str, skipped: int) -> None:
     uncomputed = [i for i, cell in enumerate(cells) if cell is NOT_COMPUTED]
     if not uncomputed:
         return
     # Often only a row of totals has formulas.
     n_last = sum(row >= table.first + uncomputed[0] for row in table.filled)
     are_totals = n_last <= _MAX_TOTALS and n_last < len(table.filled)
-    offers = (leave_out_last(n_last, "row", table.skip_last),) if are_totals else ()
     raise UnreadableError(
         f"column {name!r} of the file {label!r} has {counted(len(uncomputed), 'formula')} without a computed value, "
         f"the first in {table.address(number, uncomputed[0])}: open the file in Excel and save it, then the values are "
         "there.",
-        offers,
+        (leave_out_last(n_last, "row", skipped),) if are_totals else (),
     )
-
-
-def _cell_text(cell: Any) -> str:
-    """Text of a cell in a column that becomes text."""
-    if isinstance(cell, bool):
-        return str(cell).upper()
-    if isinstance(cell, Code):
-        return cell.text
-    if isinstance(cell, dt.datetime):
-        return str(cell.date()) if cell.time() == dt.time() else f"{cell.date()} {_cell_text(cell.time())}"
-    if isinstance(cell, dt.time):
-        return cell.isoformat("milliseconds" if cell.microsecond else "seconds")
-    if isinstance(cell, dt.timedelta):
-        return clock(cell.total_seconds())
-    # Excel does not distinguish 2.0 from 2.
-    if isinstance(cell, float):
-        return str(int(cell)) if cell.is_integer() and abs(cell) < _TOO_MANY_DIGITS else float.__repr__(cell)
-    return str(cell)
-
-
-class _Column:
-    """The cells of a column, and notices on them. ``address`` is the address of a record's cell, such as ``B2``."""
-
-    def __init__(self, name: str, cells: list[Any], address: Callable[[int], str]) -> None:
-        self.notices: list[Notice] = []
-        self._name, self._cells, self._address = name, cells, address
-
-    def leave_out(self, missing: Sequence[str]) -> None:
-        """Remove missing values, among them the texts ``missing``, with a notice if they may be values."""
-        types = set(map(type, self._cells))
-        if Fault in types:
-            self._without(lambda cell: type(cell) is Fault and cell == "#N/A")
-            faults = self._without(lambda cell: type(cell) is Fault)
-            self._say("errors", faults, "has {count} of Excel, such as {example} in {at}: read as missing.", "error")
-        if str not in types:
-            return
-        absent_words = (*MISSING, *missing)
-        # Among numbers, NA is always a missing value; among texts, it may be Namibia.
-        others = any(cell is not None and type(cell) is not str for cell in self._cells)
-        if others and not self._find(lambda cell: type(cell) is str and not (cell.isspace() or cell in absent_words)):
-            self._without(lambda cell: type(cell) is str and cell in absent_words)
-            self._without(lambda cell: type(cell) is str)
-            return
-        absent = self._without(lambda cell: type(cell) is str and cell in missing)
-        text = "has {count} with a text that stands for a missing value, such as {example!r} in {at}: read as missing, "
-        text += "though it may be a name or a code, as NA is for Namibia."
-        words = set(absent.values())
-        offer = Offer(f"Take {', '.join(sorted(words))} as text", {"missing": [w for w in missing if w not in words]})
-        self._say("missing-words", absent, text, "cell", offer)
-
-    def read(self) -> Any:
-        """The n values, None if missing."""
-        types = {type(cell) for cell in self._cells if cell is not None}
-        if types <= {int, float, Percent}:
-            return self._numbers()
-        if types <= {int, float, Percent, Code}:
-            codes = self._find(lambda cell: type(cell) is Code)
-            text = "shows {count} with leading zeros, such as {example} for {number} in {at}: "
-            self._say("leading-zeros", codes, f"{text}the column is kept as the text that is shown.", "number")
-        elif types == {dt.datetime}:
-            return np.array([np.datetime64("NaT") if cell is None else cell for cell in self._cells], dtype="M8[us]")
-        elif types == {str}:
-            return texts(self._cells)
-        elif types == {bool}:
-            return self._cells if None in self._cells else np.array(self._cells, dtype=bool)
-        else:
-            kinds = Counter(_KINDS[type(cell)] for cell in self._cells if cell is not None).most_common()
-            counts = listing([f"{count:,} {singular if count == 1 else plural}" for (singular, plural), count in kinds])
-            rarest = self._find(lambda cell: cell is not None and _KINDS[type(cell)] == kinds[-1][0])
-            if len(kinds) > 1:
-                self._say("mixed", rarest, f"has {counts}, such as {{example!r}} in {{at}}: all are kept as text.")
-            else:  # times of day or durations
-                code = kinds[0][0][1].partition(" ")[0]
-                self._say(code, rarest, f"has {counts}, such as {{example}} in {{at}}: kept as text.")
-        return self._texts()
-
-    def _numbers(self) -> Any:
-        cells = self._cells
-        if any(type(cell) is float and not np.isfinite(cell) for cell in cells):
-            raise DataError(f"column {self._name!r} holds a number that is too large: make it smaller, or a text.")
-        # Zeros last: they are no good example.
-        percents = dict(sorted(self._find(lambda cell: type(cell) is Percent).items(), key=lambda item: not item[1]))
-        text = "has {count} shown as a percentage, such as {percent} in {at}, which is read as {example}."
-        self._say("percent", percents, text, "number")
-        long = self._find(lambda cell: type(cell) is int and abs(cell) >= _TOO_MANY_DIGITS)
-        present = [cell for cell in cells if cell is not None]
-        whole = all(type(cell) is int for cell in present) and all(-(2**63) <= cell < 2**63 for cell in long.values())
-        exact = whole or all(abs(cell) <= EXACT_WHOLE for cell in long.values())
-        text = "has {count} of 16 digits or more, such as {example} in {at}"
-        if not exact:
-            text += ": the column is kept as text, because a column of numbers would change some of them"
-        text += "; Excel itself keeps 15 digits, so the last ones of codes may be lost in the file already."
-        self._say("long-numbers", long, text, "whole number")
-        if not exact:
-            return self._texts()
-        if whole and present:
-            values = np.array([cell or 0 for cell in cells], dtype=np.int64)
-            return whole_numbers(values, np.array([cell is None for cell in cells]))
-        return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
-
-    def _texts(self) -> pd.Series[Any]:
-        return texts([cell if cell is None or type(cell) is str else _cell_text(cell) for cell in self._cells])
-
-    def _find(self, fits: Callable[[Any], bool]) -> dict[int, Any]:
-        return {i: cell for i, cell in enumerate(self._cells) if fits(cell)}
-
-    def _without(self, fits: Callable[[Any], bool]) -> dict[int, Any]:
-        """Make cells missing, and return them by record."""
-        removed = self._find(fits)
-        if removed:
-            self._cells = [None if i in removed else cell for i, cell in enumerate(self._cells)]
-        return removed
-
-    def _say(self, code: str, cells: dict[int, Any], form: str, noun: str = "cell", *offers: Offer) -> None:
-        """Add a notice about cells, by record, if there are any. ``form`` is its text with placeholders."""
-        if not cells:
-            return
-        i, cell = next(iter(cells.items()))
-        example = shortened(_cell_text(cell))
-        # As a text of few digits: 0.07 times 100 is 7.000000000000001.
-        percent = f"{100 * cell:.12g} %" if type(cell) is Percent else ""
-        number = cell.number if type(cell) is Code else cell
-        address, count = self._address(i), counted(len(cells), noun)
-        text = form.format(count=count, example=example, at=address, percent=percent, number=number)
-        text = f"Column {self._name!r} {text}"
-        notice = Notice(code, text, column=self._name, count=len(cells), example=example, offers=offers)
-        self.notices.append(notice)

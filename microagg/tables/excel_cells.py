@@ -1,4 +1,4 @@
-"""The sheets of a workbook and their rows, read by openpyxl row by row.
+"""The sheets of a workbook, read by openpyxl row by row, and columns made of their cells.
 
 A sheet is parsed once before by a :class:`Survey`, which collects what openpyxl does not return then.
 """
@@ -11,14 +11,18 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator
-from functools import lru_cache
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import XMLParser
 
+import numpy as np
+import pandas as pd
+
 from microagg.errors import DataError, MicroaggError
-from microagg.tables.notices import check_memory
-from microagg.validation import optional_import
+from microagg.tables.lossless import EXACT_WHOLE, Filled, clock, texts, whole_numbers
+from microagg.tables.notices import MISSING, Notice, Offer, check_memory
+from microagg.validation import counted, listing, optional_import, shortened
 
 #: The maximum size of an unpacked part of a workbook, in bytes.
 MAX_UNPACKED = 1 << 28
@@ -76,6 +80,9 @@ class Survey:
     """
 
     def __init__(self) -> None:
+        from openpyxl.utils.cell import column_index_from_string, range_boundaries
+
+        self._number_of, self._bounds_of = column_index_from_string, range_boundaries
         self.merged: list[tuple[int, int, int, int]] = []  # first column, first row, last column, last row
         self.hidden_rows: list[int] = []  # in ascending order
         self.hidden_columns: list[tuple[int, int]] = []  # first and last of adjacent columns
@@ -100,9 +107,7 @@ class Survey:
         elif name == "row":
             self._start_row(attributes)
         elif name == "mergeCell" and ":" in attributes["ref"]:
-            from openpyxl.utils.cell import range_boundaries
-
-            self.merged.append(range_boundaries(attributes["ref"]))
+            self.merged.append(self._bounds_of(attributes["ref"]))
         elif name == "col" and (attributes.get("hidden") in _TRUE or attributes.get("width") == "0"):
             self.hidden_columns.append((int(attributes["min"]), int(attributes["max"])))
         elif name == "col" and "width" in attributes:
@@ -131,7 +136,7 @@ class Survey:
 
     def _start_cell(self, attributes: dict[str, str]) -> None:
         address = attributes.get("r")
-        column = self._column + 1 if address is None else _column_number(address.rstrip("0123456789"))
+        column = self._column + 1 if address is None else self._number_of(address.rstrip("0123456789"))
         if column <= self._column:
             raise _DamagedError(f"it has a cell out of order in row {self._row}")
         self._column = column
@@ -279,13 +284,6 @@ def column_letters(column: int) -> str:
     return letters
 
 
-@lru_cache(maxsize=1024)
-def _column_number(letters: str) -> int:
-    from openpyxl.utils.cell import column_index_from_string
-
-    return int(column_index_from_string(letters))
-
-
 def _text_or_fault(value: str, kind: str) -> str | None:
     """Text or error of a cell. None for an empty text."""
     if kind == "e":
@@ -320,3 +318,159 @@ def _as_displayed(value: float, cell: Any, epoch: dt.datetime) -> Any:
         return value
     text = str(int(value)).zfill(len(code))
     return value if text == str(int(value)) else Code(int(value), text)
+
+
+# --- columns ----------------------------------------------------------------------------------------------------------
+
+# The smallest whole number of 16 digits, of which Excel keeps 15.
+_TOO_MANY_DIGITS = 10**15
+
+# Nouns for cells, singular and plural.
+_KINDS = {
+    int: ("number", "numbers"),
+    float: ("number", "numbers"),
+    Percent: ("number", "numbers"),
+    Code: ("code", "codes"),
+    bool: ("TRUE or FALSE", "cells with TRUE or FALSE"),
+    dt.datetime: ("date", "dates"),
+    dt.time: ("time of day", "times of day"),
+    dt.timedelta: ("duration", "durations"),
+    str: ("text", "texts"),
+}
+
+
+def cell_text(cell: Any) -> str:
+    """Text of a cell in a column that becomes text."""
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, Code):
+        return cell.text
+    if isinstance(cell, dt.datetime):
+        return str(cell.date()) if cell.time() == dt.time() else f"{cell.date()} {cell_text(cell.time())}"
+    if isinstance(cell, dt.time):
+        return cell.isoformat("milliseconds" if cell.microsecond else "seconds")
+    if isinstance(cell, dt.timedelta):
+        return clock(cell.total_seconds())
+    # Excel does not distinguish 2.0 from 2.
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < _TOO_MANY_DIGITS else float.__repr__(cell)
+    return str(cell)
+
+
+def read_column(name: str, cells: list[Any], address: Callable[[int], str], missing: Sequence[str]) -> Filled:
+    """A column of a sheet, with notices. ``address`` gives that of a record's cell, such as ``B2``.
+
+    Numbers and dates stay what they are; a column in which not all cells are of one kind becomes text.
+    """
+    column = _Column(name, cells, address)
+    column.leave_out(missing)
+    return pd.Series(column.read()), column.notices
+
+
+class _Column:
+    """The cells of a column, and notices on them."""
+
+    def __init__(self, name: str, cells: list[Any], address: Callable[[int], str]) -> None:
+        self.notices: list[Notice] = []
+        self._name, self._cells, self._address = name, cells, address
+
+    def leave_out(self, missing: Sequence[str]) -> None:
+        """Remove missing values, among them the texts ``missing``, with a notice if they may be values."""
+        types = set(map(type, self._cells))
+        if Fault in types:
+            self._without(lambda cell: type(cell) is Fault and cell == "#N/A")
+            faults = self._without(lambda cell: type(cell) is Fault)
+            self._say("errors", faults, "has {count} of Excel, such as {example} in {at}: read as missing.", "error")
+        if str not in types:
+            return
+        absent_words = (*MISSING, *missing)
+        # Among numbers, NA is always a missing value; among texts, it may be Namibia.
+        others = any(cell is not None and type(cell) is not str for cell in self._cells)
+        if others and not self._find(lambda cell: type(cell) is str and not (cell.isspace() or cell in absent_words)):
+            self._without(lambda cell: type(cell) is str and cell in absent_words)
+            self._without(lambda cell: type(cell) is str)
+            return
+        absent = self._without(lambda cell: type(cell) is str and cell in missing)
+        text = "has {count} with a text that stands for a missing value, such as {example!r} in {at}: read as missing, "
+        text += "though it may be a name or a code, as NA is for Namibia."
+        words = set(absent.values())
+        offer = Offer(f"Take {', '.join(sorted(words))} as text", {"missing": [w for w in missing if w not in words]})
+        self._say("missing-words", absent, text, "cell", offer)
+
+    def read(self) -> Any:
+        """The n values, None if missing."""
+        types = {type(cell) for cell in self._cells if cell is not None}
+        if types <= {int, float, Percent}:
+            return self._numbers()
+        if types <= {int, float, Percent, Code}:
+            codes = self._find(lambda cell: type(cell) is Code)
+            text = "shows {count} with leading zeros, such as {example} for {number} in {at}: "
+            self._say("leading-zeros", codes, f"{text}the column is kept as the text that is shown.", "number")
+        elif types == {dt.datetime}:
+            return np.array([np.datetime64("NaT") if cell is None else cell for cell in self._cells], dtype="M8[us]")
+        elif types == {str}:
+            return texts(self._cells)
+        elif types == {bool}:
+            return self._cells if None in self._cells else np.array(self._cells, dtype=bool)
+        else:
+            kinds = Counter(_KINDS[type(cell)] for cell in self._cells if cell is not None).most_common()
+            counts = listing([f"{count:,} {singular if count == 1 else plural}" for (singular, plural), count in kinds])
+            rarest = self._find(lambda cell: cell is not None and _KINDS[type(cell)] == kinds[-1][0])
+            if len(kinds) > 1:
+                self._say("mixed", rarest, f"has {counts}, such as {{example!r}} in {{at}}: all are kept as text.")
+            else:  # times of day or durations
+                code = kinds[0][0][1].partition(" ")[0]
+                self._say(code, rarest, f"has {counts}, such as {{example}} in {{at}}: kept as text.")
+        return self._texts()
+
+    def _numbers(self) -> Any:
+        cells = self._cells
+        if any(type(cell) is float and not np.isfinite(cell) for cell in cells):
+            raise DataError(f"column {self._name!r} holds a number that is too large: make it smaller, or a text.")
+        # Zeros last: they are no good example.
+        percents = dict(sorted(self._find(lambda cell: type(cell) is Percent).items(), key=lambda item: not item[1]))
+        text = "has {count} shown as a percentage, such as {percent} in {at}, which is read as {example}."
+        self._say("percent", percents, text, "number")
+        long = self._find(lambda cell: type(cell) is int and abs(cell) >= _TOO_MANY_DIGITS)
+        present = [cell for cell in cells if cell is not None]
+        whole = all(type(cell) is int for cell in present) and all(-(2**63) <= cell < 2**63 for cell in long.values())
+        exact = whole or all(abs(cell) <= EXACT_WHOLE for cell in long.values())
+        text = "has {count} of 16 digits or more, such as {example} in {at}"
+        if not exact:
+            text += ": the column is kept as text, because a column of numbers would change some of them"
+        text += "; Excel itself keeps 15 digits, so the last ones of codes may be lost in the file already."
+        self._say("long-numbers", long, text, "whole number")
+        if not exact:
+            return self._texts()
+        if whole and present:
+            values = np.array([cell or 0 for cell in cells], dtype=np.int64)
+            return whole_numbers(values, np.array([cell is None for cell in cells]))
+        return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
+
+    def _texts(self) -> pd.Series[Any]:
+        return texts([cell if cell is None or type(cell) is str else cell_text(cell) for cell in self._cells])
+
+    def _find(self, fits: Callable[[Any], bool]) -> dict[int, Any]:
+        return {i: cell for i, cell in enumerate(self._cells) if fits(cell)}
+
+    def _without(self, fits: Callable[[Any], bool]) -> dict[int, Any]:
+        """Make cells missing, and return them by record."""
+        removed = self._find(fits)
+        if removed:
+            self._cells = [None if i in removed else cell for i, cell in enumerate(self._cells)]
+        return removed
+
+    def _say(self, code: str, cells: dict[int, Any], form: str, noun: str = "cell", *offers: Offer) -> None:
+        """Add a notice about cells, by record, if there are any. ``form`` is its text with placeholders."""
+        if not cells:
+            return
+        i, cell = next(iter(cells.items()))
+        example = shortened(cell_text(cell))
+        # As a text of few digits: 0.07 times 100 is 7.000000000000001.
+        percent = f"{100 * cell:.12g} %" if type(cell) is Percent else ""
+        number = cell.number if type(cell) is Code else cell
+        address, count = self._address(i), counted(len(cells), noun)
+        text = form.format(count=count, example=example, at=address, percent=percent, number=number)
+        text = f"Column {self._name!r} {text}"
+        notice = Notice(code, text, column=self._name, example=example, offers=offers)
+        self.notices.append(notice)

@@ -280,7 +280,7 @@ def _floats(column: Any, name: str) -> Filled:
         f"column {name!r} has NaN (not a number) in {counted(undefined, 'cell')}, and no value in "
         f"{counted(column.null_count, 'cell')}: all of them count as missing."
     )
-    notice = Notice("nan-is-missing", text, column=name, count=undefined, example="NaN")
+    notice = Notice("nan-is-missing", text, column=name, example="NaN")
     return _through_numpy(single), [notice] if undefined else []
 
 
@@ -300,7 +300,7 @@ def _decimals(column: Any, name: str) -> Filled:
     )
     values = len(column) - column.null_count
     reason = "decimals with more digits than a float keeps"
-    return _through_pandas(text), [kept_as_text(name, reason, inexact, values, values)]
+    return _through_pandas(text), [kept_as_text(name, reason, inexact, values)]
 
 
 def _prints_back(column: Any, numbers: Any) -> bool:
@@ -331,7 +331,7 @@ def _timestamps(column: Any, name: str, unit: str | None = None) -> Filled:
         f"column {name!r} has {counted(count, 'time')} in the time zone {zone!r}, which this machine does not know: "
         f"read as times in UTC, such as {example}."
     )
-    return moved, [Notice("unknown-time-zone", text, column=name, count=count, example=example)] if count else []
+    return moved, [Notice("unknown-time-zone", text, column=name, example=example)] if count else []
 
 
 def _bytes(column: Any, name: str) -> Filled:
@@ -345,7 +345,7 @@ def _bytes(column: Any, name: str) -> Filled:
         description = "bytes that are no text: they are kept in hexadecimal"
     count, example = _count_and_example(series)
     text = f"column {name!r} holds {counted(count, 'cell')} of {description}, such as {example[:40]!r}."
-    return series, [Notice("bytes", text, column=name, count=count, example=example[:40])] if count else []
+    return series, [Notice("bytes", text, column=name, example=example[:40])] if count else []
 
 
 def _dictionary(column: Any, name: str) -> Filled:
@@ -376,7 +376,7 @@ def _extension(column: Any, name: str) -> Filled:
         f"column {name!r} has the type {kind!r}, unknown here: its {counted(count, 'value')} are read "
         f"as they are stored ({column.type.storage_type}), such as {example[:40]!r}."
     )
-    return series, [Notice("other-type", text, column=name, count=count, example=example[:40]), *notices]
+    return series, [Notice("other-type", text, column=name, example=example[:40]), *notices]
 
 
 def digest_bytes(data: bytes | bytearray | memoryview) -> str:

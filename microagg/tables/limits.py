@@ -116,7 +116,7 @@ def cut_notice(column: str, ending: str, what: str, texts: Sequence[str]) -> Not
         f"{which} of {f'column {column!r}' if column else 'the file'} {'are' if count > 1 else 'is'} cut to "
         f"{limit.most:,} {limit.unit}, the limit of {PROGRAMS[ending]}."
     )
-    return Notice(f"cut-{what.replace(' ', '-')}", text, column=column, count=count, example=shortened(texts[0], 30))
+    return Notice(f"cut-{what.replace(' ', '-')}", text, column=column, example=shortened(texts[0], 30))
 
 
 def exact(series: pd.Series[Any], ending: str) -> pd.Series[Any]:

@@ -66,7 +66,7 @@ def printable_dates(series: pd.Series[Any], name: str, unit: str | None = None, 
     cells = [None if is_absent else f"{text}{zone}" for text, is_absent in zip(printed, absent, strict=True)]
     reason = f"{counted(len(beyond), 'date')} beyond the years 1 to 9999"
     example = str(cells[int(beyond[0])])
-    return texts(cells), [kept_as_text(name, reason, example, int((~absent).sum()), len(beyond))]
+    return texts(cells), [kept_as_text(name, reason, example, int((~absent).sum()))]
 
 
 def clock(seconds: float) -> str:
@@ -76,10 +76,10 @@ def clock(seconds: float) -> str:
     return f"{'-' if seconds < 0 else ''}{minutes // 60:02}:{minutes % 60:02}:{milliseconds // 1000:02}{fraction}"
 
 
-def kept_as_text(name: str, what: str, example: str, values: int, count: int) -> Notice:
-    """Notice that a column stays text because ``count`` of its ``values`` are such as ``what``."""
+def kept_as_text(name: str, what: str, example: str, values: int) -> Notice:
+    """Notice that a column of so many ``values`` stays text because of ``what`` it holds."""
     text = f"column {name!r} holds {what}, such as {example}: all its {counted(values, 'value')} are kept as text."
-    return Notice("kept-as-text", text, column=name, count=count, example=example)
+    return Notice("kept-as-text", text, column=name, example=example)
 
 
 def plain_column(series: pd.Series[Any]) -> pd.Series[Any]:

@@ -113,8 +113,7 @@ class Notice:
     code: str  # the kind of notice; equal for all columns that it concerns
     text: str  # one sentence, with the column, the number of cells and one of them
     column: str = ""  # empty if it concerns the whole file
-    count: int = 0  # the number of cells, lines or records that it concerns
-    example: str = ""  # one of them, as in the file
+    example: str = ""  # one of the cells that it concerns, as in the file
     offers: tuple[Offer, ...] = ()  # other options to read the file
     lines: tuple[Line, ...] = ()  # the first ones that it concerns
 

@@ -17,9 +17,8 @@ from typing import Any, BinaryIO, NamedTuple
 import pandas as pd
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.excel import read_xlsx
+from microagg.tables.excel import SheetOptions, read_xlsx
 from microagg.tables.excel_cells import open_workbook
-from microagg.tables.excel_layout import SheetOptions
 from microagg.tables.notices import MISSING, Reading, Source, check_memory
 from microagg.tables.parquet import read_parquet
 from microagg.tables.stata_spss import read_statistics

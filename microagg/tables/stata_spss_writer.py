@@ -12,30 +12,33 @@ import itertools
 import re
 import struct
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_float_dtype, is_integer_dtype
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype, is_numeric_dtype
 
 from microagg.errors import DataError, MicroaggError
 from microagg.tables import limits, lossless
+from microagg.tables.limits import LIMITS, PROGRAMS
 from microagg.tables.notices import Notice, Source, Written
-from microagg.tables.stata_spss import DAY_ZERO, code_text, is_stata, parse_file
-from microagg.tables.stata_spss_variables import (
-    Variable,
-    free_code,
-    is_missing_code,
-    of_other_kind,
-    variable_of,
-    with_letters,
+from microagg.tables.stata_spss import (
+    DAY_ZERO,
+    GAP,
+    MISSING_CODES,
+    code_text,
+    is_stata,
+    means_no_value,
+    parse_file,
+    with_kinds,
 )
-from microagg.tables.value_labels import GAP, means_no_value, with_kinds
-from microagg.validation import IntArray, counted, optional_import
+from microagg.validation import IntArray, counted, listing, optional_import, shortened
 
-# The stored value of ``.`` in each type of Stata, and the step from a missing value to the next: .a to .z.
+# The missing values .a to .z of Stata, and the stored value of ``.`` in each of its types with the step to the next.
+_LETTERS = {letter: place for place, letter in enumerate("abcdefghijklmnopqrstuvwxyz", start=1)}
 _ABSENT = {
     "int8": (101, 1),
     "int16": (32_741, 1),
@@ -43,6 +46,9 @@ _ABSENT = {
     "float32": (0x7F000000, 0x800),
     "float64": (0x7FE0000000000000, 1 << 40),
 }
+
+# SPSS has at most three single codes for missing values, or a range.
+_MOST_SINGLE = 3
 
 # Two files of one table should be equal, so their times of writing are constant; in SPSS at these bytes.
 _STAMP, _SPSS_TIME, _STATA_TIME = slice(92, 109), b"01 Jan 8000:00:00", dt.datetime(1980, 1, 1)
@@ -56,20 +62,84 @@ _PERSONAL = re.compile(
 _MIN_NAME = 3
 
 
-def write_statistics(
-    columns: Mapping[str, pd.Series[Any]], name: str, coded: Collection[str]
-) -> tuple[bytes, list[Notice]]:
-    """Write columns as a file of SPSS or Stata 14 (see :func:`microagg.tables.write_table`).
+class _Variable(NamedTuple):
+    """A column as a file of Stata or SPSS stores it."""
 
-    Columns of ``coded`` are numbers written as text, and other texts for missing values: they become numbers again, and
-    the other texts the labels of codes.
-    """
+    cells: pd.Series[Any]
+    labels: dict[Any, str]
+    title: str
+    form: str = ""
+    measure: str = ""
+    missing: Sequence[tuple[Any, Any]] = ()  # declared ranges of missing codes, in SPSS
+    width: int = 0
+    kind: str = ""  # the stored type
+    letters: pd.Series[Any] | None = None  # numbers of the missing values .a to .z of Stata, NaN for others
+
+
+class _About(NamedTuple):
+    """What a file says of itself."""
+
+    label: str = ""
+    notes: Sequence[str] = ()
+
+
+def write_statistics(columns: Mapping[str, pd.Series[Any]], name: str) -> tuple[bytes, list[Notice]]:
+    """Write columns as a file of SPSS or Stata 14 (see :func:`microagg.tables.write_table`)."""
     ending = ".dta" if name.lower().endswith(".dta") else ".sav"
     variables = {}
     for final, full in zip(limits.file_names(list(columns), ending), columns, strict=True):
-        title = full if full != final else ""
-        variables[final] = variable_of(columns[full], title, ending, is_coded=full in coded)
+        variables[final] = _of_column(columns[full], full if full != final else "", ending)
     return _file_of(variables, ending, name, _About())
+
+
+def _of_column(series: pd.Series[Any], title: str, ending: str) -> _Variable:
+    """A column without a variable of a file, with codes from 1 for categories."""
+    column, labels, measure = limits.exact(lossless.plain_column(series), ending), {}, ""
+    if lossless.is_category(column):
+        names, most = list(column.cat.categories), LIMITS[ending].get("labelled values")
+        if any(limits.exceeds(text, ending, "value label") for text in names) or (most and len(names) > most.most):
+            column = lossless.as_text(column)
+        else:
+            measure = "ordinal" if column.cat.ordered else "nominal"
+            column = column.cat.remove_categories([""]) if "" in names else column
+            labels = dict(enumerate(map(str, column.cat.categories), start=1))
+            codes = pd.Series(column.cat.codes.to_numpy().astype(np.int32) + 1)
+            column = codes.astype("Int32").mask(codes == 0)
+    return (_for_stata if ending == ".dta" else _for_spss)(_Variable(column, labels, title, measure=measure))
+
+
+def _for_spss(variable: _Variable) -> _Variable:
+    """A variable with cells that pyreadstat writes without loss, and its format."""
+    column, form = variable.cells, ""
+    if lossless.is_date(column):
+        form = "DATE11" if lossless.is_midnight(column) else "DATETIME23.3"
+        # pyreadstat misreads other units than microseconds and nanoseconds.
+        cells = column.astype("datetime64[us]")
+    elif lossless.is_text(column):
+        cells = lossless.as_text(column)
+    else:
+        cells = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        if not is_float_dtype(column.dtype):
+            longest = max((len(f"{number:.0f}") for number in cells.dropna()), default=1)
+            form = f"F{longest}.0"
+    return variable._replace(cells=cells, form=form)
+
+
+def _for_stata(variable: _Variable) -> _Variable:
+    """A variable with cells of types that pandas narrows to one of Stata's without losing a digit."""
+    column = variable.cells
+    if lossless.is_text(column):
+        # pandas refuses a column of missing values.
+        return variable._replace(cells=lossless.as_text(column).fillna(""))
+    if lossless.is_date(column):
+        return variable._replace(kind="td" if lossless.is_midnight(column) else "tc")
+    if is_bool_dtype(column.dtype):
+        column = column.astype("boolean").astype("Int8")
+    elif is_integer_dtype(column.dtype):
+        column = column.astype("Int64" if column.isna().any() else np.int64)
+    elif column.dtype != np.float32 or (column.abs() >= LIMITS[".dta"]["single number"].most).any():
+        column = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return variable._replace(cells=column)
 
 
 # --- as the original --------------------------------------------------------------------------------------------------
@@ -94,28 +164,28 @@ def rewritten(
     free code. Replaced columns in ``measured`` lose the labels of missing values: a mean may be 99, which is not "don't
     know". None if a column is not in the source.
     """
-    is_alike = is_stata(source.data) == (ending == ".dta")
+    source_ending = ".dta" if is_stata(source.data) else ".sav"
+    is_alike = source_ending == ending
     parsed = parse_file(source.data, source.name, original.size + 1)
-    about = _impersonal(parsed, original.drop(columns=list(set(origins.values()) & set(original.columns))))
+    left_out = original.drop(columns=list(set(origins.values()) & set(original.columns)))
+    about, notices = _impersonal(parsed, left_out)
     stored = _stored(parsed)
     if not {origins[name] for name in frame.columns} <= set(stored):
         return None
     # Names that the program would not allow are those of a source of its kind, unless they are too long.
     names = list(frame.columns)
-    fitted = zip(names, limits.file_names(names, ending), strict=True)
     renamed = {
         name: final
-        for name, final in fitted
+        for name, final in zip(names, limits.file_names(names, ending), strict=True)
         if name != final and not (is_alike and not limits.exceeds(name, ending, "name"))
     }
-    variables: dict[str, Variable] = {}
-    notices: list[Notice] = []
+    variables: dict[str, _Variable] = {}
     for name in names:
-        variable, values = stored[origins[name]], with_kinds(original, origins[name])
+        variable = stored[origins[name]]
         if name in same:
             variable = variable._replace(cells=variable.cells.iloc[rows])
         else:
-            variable = _replaced(frame[name], values, variable, ".dta" if is_stata(source.data) else ".sav")
+            variable = _replaced(frame[name], with_kinds(original, origins[name]), variable, source_ending)
         # The label of a code without records could reveal records that are left out.
         codes, is_mean = set(variable.cells.dropna()), name in measured and name not in same
         labels = {
@@ -123,43 +193,36 @@ def rewritten(
             for code, text in variable.labels.items()
             if code in codes and not (is_mean and means_no_value(text))
         }
-        cells = variable.cells.fillna("") if variable.kind == "string" else variable.cells
-        if is_mean and is_missing_code(variable).any():
+        if is_mean and _is_missing_code(variable).any():
             variable = variable._replace(missing=())
+        cells = variable.cells.fillna("") if variable.kind == "string" else variable.cells
         title = variable.title or (name if name in renamed else "")
         variable = variable._replace(cells=cells.reset_index(drop=True), labels=labels, title=title)
         if not is_alike:
-            variable, further = of_other_kind(variable, frame[name], original[origins[name]], ending)
+            variable, further = _of_other_kind(variable, frame[name], original[origins[name]], ending)
             notices += further
         elif ending == ".dta":
-            variable = with_letters(variable)
+            variable = _with_letters(variable)
         variables[renamed.get(name, name)] = variable
     data, cuts = _file_of(variables, ending, source.name, about)
-    return Written(data, renamed=renamed, notices=[*about.notices, *notices, *cuts])
+    return Written(data, renamed=renamed, notices=[*notices, *cuts])
 
 
-def _stored(parsed: dict[str, Any]) -> dict[str, Variable]:
+def _stored(parsed: dict[str, Any]) -> dict[str, _Variable]:
     """Variables of a file; user-missing values of Stata are letters."""
-    stored: dict[str, Variable] = {}
+    stored: dict[str, _Variable] = {}
     for name in parsed["names"]:
         parts = [parsed[part].get(name) for part in ("labels", "titles", "formats", "measures", "missing", "widths")]
         labels, title, form, measure, missing, width = parts
-        cells = pd.Series(parsed["columns"].pop(), dtype=object if parsed["types"][name] == "string" else None)
-        single = [interval["lo"] if interval["lo"] == interval["hi"] else interval for interval in missing or []]
-        measure, kind = measure or "unknown", str(parsed["types"][name])
-        stored[name] = Variable(cells, labels or {}, title or "", form or "", measure, single, width or 8, kind)
+        kind = str(parsed["types"][name])
+        cells = pd.Series(parsed["columns"].pop(), dtype=object if kind == "string" else None)
+        spans = [(interval["lo"], interval["hi"]) for interval in missing or []]
+        measure = measure or "unknown"
+        stored[name] = _Variable(cells, labels or {}, title or "", form or "", measure, spans, width or 8, kind)
     return stored
 
 
-class _About(NamedTuple):
-    """What a file says of itself."""
-
-    label: str = ""
-    notes: tuple[str, ...] = ()
-    notices: tuple[Notice, ...] = ()
-
-
-def _impersonal(parsed: Mapping[str, Any], left_out: pd.DataFrame) -> _About:
+def _impersonal(parsed: Mapping[str, Any], left_out: pd.DataFrame) -> tuple[_About, list[Notice]]:
     """The label and the notes of a file that name nobody, as far as patterns and columns that are left out tell."""
     values = {str(value).casefold() for name in left_out for value in left_out[name].dropna().unique()}
     names = {value for value in values if len(value) >= _MIN_NAME}
@@ -168,21 +231,20 @@ def _impersonal(parsed: Mapping[str, Any], left_out: pd.DataFrame) -> _About:
         return not _PERSONAL.search(text) and not any(name in text.casefold() for name in names)
 
     label, notes = str(parsed.get("label") or ""), [note for note in parsed.get("notes") or () if note.strip()]
-    retained = [note for note in notes if is_impersonal(note)]
-    notices = []
+    retained, notices = list(filter(is_impersonal, notes)), []
     if retained:
         text = f"the file has {counted(len(retained), 'note')} of the original: make sure that these name no person."
-        notices.append(Notice("notes", text, count=len(retained), example=retained[0]))
+        notices.append(Notice("notes", text))
     if gone := [text for text in (label, *notes) if text and not is_impersonal(text)]:
         text = f"{counted(len(gone), 'text')} of the original (its label, its notes) may name a person: not written."
-        notices.append(Notice("personal-notes", text, count=len(gone)))
-    return _About(label if is_impersonal(label) else "", tuple(retained), tuple(notices))
+        notices.append(Notice("personal-notes", text))
+    return _About(label if is_impersonal(label) else "", retained), notices
 
 
-def _replaced(series: pd.Series[Any], original: pd.Series[Any], variable: Variable, ending: str) -> Variable:
+def _replaced(series: pd.Series[Any], original: pd.Series[Any], variable: _Variable, ending: str) -> _Variable:
     """The variable with stored values of the replacements ``series``; with texts where it stores numbers."""
     is_text = variable.kind == "string"
-    as_texts = variable._replace(labels={}, missing=[], form="", measure="nominal", kind="string")
+    as_texts = variable._replace(labels={}, missing=(), form="", measure="nominal", kind="string")
     as_texts = as_texts._replace(cells=lossless.as_text(lossless.plain_column(series)).astype(object))
     if lossless.is_date(series):
         zero, days = DAY_ZERO if ending == ".sav" else np.datetime64("1960-01-01"), series.to_numpy().astype("M8[s]")
@@ -206,14 +268,13 @@ def _replaced(series: pd.Series[Any], original: pd.Series[Any], variable: Variab
     return variable._replace(cells=pd.Series(cells, dtype=variable.cells.dtype))
 
 
-def _with_gap(variable: Variable, codes: Collection[Any]) -> tuple[Variable, Any]:
+def _with_gap(variable: _Variable, codes: Collection[Any]) -> tuple[_Variable, Any]:
     """A variable with a further code for missing values, which has the label :data:`GAP`, and this code."""
     code: Any = GAP
     if variable.kind != "string":
         numbers = [each for each in (*codes, *variable.labels) if not isinstance(each, str)]
-        spans = [each if isinstance(each, dict) else {"lo": each, "hi": each} for each in variable.missing]
-        valid = [each for each in numbers if not any(span["lo"] <= each <= span["hi"] for span in spans)]
-        code = float(free_code(valid, spans))
+        valid = [each for each in numbers if not any(low <= each <= high for low, high in variable.missing)]
+        code = float(_free_code(valid, variable.missing))
         variable = variable._replace(labels=variable.labels | {code: GAP})
     # Formats of texts and of whole numbers get room for it.
     if parts := re.fullmatch(r"(A|F|%-?)(\d+)(|s|\.0)", variable.form):
@@ -222,23 +283,107 @@ def _with_gap(variable: Variable, codes: Collection[Any]) -> tuple[Variable, Any
     return variable, code
 
 
+def _free_code(used: Collection[float], missing: Sequence[tuple[Any, Any]]) -> int:
+    """The first whole number above the ``used`` codes that no range of ``missing`` has, or below if all above have."""
+    ranges = [(low, high) for low, high in missing if not isinstance(low, str)]
+    top, bottom = int(np.floor(max(used, default=0))), int(np.ceil(min(used, default=0)))
+    free = itertools.chain(range(top + 1, top + 1_000), itertools.count(bottom - 1, -1))
+    return next(code for code in free if not any(low <= code <= high for low, high in ranges))
+
+
+def _is_missing_code(variable: _Variable) -> NDArray[np.bool_]:
+    """Which cells of a variable are declared missing: letters among the numbers of Stata, or codes of SPSS."""
+    cells = variable.cells
+    if variable.kind != "string" and cells.dtype == object:
+        return np.array([isinstance(cell, str) for cell in cells], dtype=np.bool_)
+    within = [cells.between(*ends).to_numpy(dtype=np.bool_) for ends in variable.missing]
+    return np.logical_or.reduce([np.zeros(len(cells), dtype=np.bool_), *within])
+
+
+def _with_letters(variable: _Variable) -> _Variable:
+    """A variable of Stata whose missing values are letters, with cells of its type."""
+    if variable.kind == "string":
+        return variable
+    # Whole numbers have 8, 16 or 32 bits, and others 32 or 64.
+    types: dict[str, Any] = {"int8": "Int8", "int16": "Int16", "int32": "Int32", "float": "float32"}
+    letters = variable.cells.map(_LETTERS)
+    numbers = pd.to_numeric(variable.cells.where(letters.isna()))
+    is_whole = variable.kind.startswith("int") and bool((numbers.dropna() % 1 == 0).all())
+    fits = variable.kind in types and (variable.kind == "float" or is_whole)
+    labels = {
+        MISSING_CODES + _LETTERS[code] if isinstance(code, str) else int(code): text
+        for code, text in variable.labels.items()
+    }
+    cells = numbers.astype(types[variable.kind] if fits else np.float64)
+    return variable._replace(cells=cells, labels=labels, letters=letters, kind="")
+
+
+def _of_other_kind(
+    variable: _Variable, series: pd.Series[Any], original: pd.Series[Any], ending: str
+) -> tuple[_Variable, list[Notice]]:
+    """A variable of SPSS for a file of Stata, or the other way round, with notices of what is not as it was.
+
+    Numbers keep codes and labels; a kind of missing values becomes one of the other program. Dates, and codes that
+    Stata cannot label, are those of ``series``, the released column; ``original`` is the column of the file.
+    """
+    to_stata, program, column = ending == ".dta", PROGRAMS[ending], str(series.name)
+    is_category, is_code, labels = lossless.is_category(original), _is_missing_code(variable), variable.labels
+    point = "" if to_stata else "."
+    kinds = {code: labels.get(code) or f"{point}{code_text(code)}" for code in sorted(set(variable.cells[is_code]))}
+    names = listing([repr(shortened(name, 30)) for name in kinds.values()], 4)
+    example = min(kinds.values(), default="")
+    is_number = variable.kind != "string" and (is_category or is_numeric_dtype(original))
+    fits = is_number and all(code in kinds or (code % 1 == 0 and abs(code) < MISSING_CODES) for code in labels)
+    if not fits or (to_stata and len(kinds) > len(_LETTERS)):
+        is_text = variable.kind == "string" and not is_category
+        become = "are texts like others" if is_text else "have no kind"
+        text = f"column {column!r}: the missing values {names} {become} in {program}."
+        notices = [Notice("kinds-left-out", text, column=column, example=example)] if kinds else []
+        if is_number:
+            text = f"column {column!r}: its codes count from 1, as {program} cannot have all of them."
+            notices.append(Notice("renumbered", text, column=column))
+        return _of_column(variable.cells if is_text else series, variable.title, ending), notices
+    numbers = pd.to_numeric(variable.cells.where(~is_code)).astype(np.float64)
+    first = _free_code([*numbers.dropna(), *(code for code in labels if not isinstance(code, str))], ())
+    places = _LETTERS if to_stata else [float(first + i) for i in range(len(kinds))]
+    codes: dict[Any, Any] = dict(zip(kinds, places, strict=False))
+    new = listing([f".{code}" if to_stata else code_text(code) for code in codes.values()], 4)
+    text = f"column {column!r}: the missing values {names} become {new}."
+    notices = [Notice("kinds-of-missing", text, column=column, example=example)] if kinds else []
+    cells = numbers.astype(object).mask(is_code, variable.cells.map(codes))
+    labels = {codes.get(code, code): text for code, text in (labels | kinds).items()}
+    if to_stata:
+        has_whole = is_category or re.fullmatch(r"[FN]\d+(\.0)?", variable.form) is not None
+        kind = "int32" if has_whole and not (numbers.abs() >= MISSING_CODES).any() else "double"
+        return _with_letters(_Variable(cells, labels, variable.title, kind=kind)), notices
+    measure = "" if not is_category else "ordinal" if original.cat.ordered else "nominal"
+    missing = [(code, code) for code in codes.values()]
+    if len(missing) > _MOST_SINGLE:
+        missing = [(missing[0][0], missing[-1][0])]
+    is_whole = variable.kind.startswith("int") and bool((numbers.dropna() % 1 == 0).all())
+    cells = cells.astype(np.float64).astype("Int64" if is_whole else np.float64)
+    return _for_spss(_Variable(cells, labels, variable.title, measure=measure, missing=missing)), notices
+
+
 # --- bytes ------------------------------------------------------------------------------------------------------------
 
 
-def _file_of(variables: dict[str, Variable], ending: str, name: str, about: _About) -> tuple[bytes, list[Notice]]:
+def _file_of(variables: dict[str, _Variable], ending: str, name: str, about: _About) -> tuple[bytes, list[Notice]]:
     """Bytes of a file, and notices of the labels that were cut."""
     notices: list[Notice] = []
+
+    def fit(column: str, what: str, texts: Sequence[str]) -> list[str]:
+        fitted = [limits.cut(text, ending, what) for text in texts]
+        if long := [text for text, short in zip(texts, fitted, strict=True) if text != short]:
+            notices.append(limits.cut_notice(column, ending, what, long))
+        return fitted
+
     for column, variable in variables.items():
-        labels = {code: limits.cut(text, ending, "value label") for code, text in variable.labels.items()}
-        title = limits.cut(variable.title, ending, "variable label")
-        if title != variable.title:
-            notices.append(limits.cut_notice(column, ending, "variable label", [variable.title]))
-        if long := [text for code, text in variable.labels.items() if labels[code] != text]:
-            notices.append(limits.cut_notice(column, ending, "value label", long))
+        [title] = fit(column, "variable label", [variable.title])
+        texts = fit(column, "value label", list(variable.labels.values()))
+        labels = dict(zip(variable.labels, texts, strict=True))
         variables[column] = variable._replace(labels=labels, title=title)
-    label = limits.cut(about.label, ending, "file label")
-    if label != about.label:
-        notices.append(limits.cut_notice("", ending, "file label", [about.label]))
+    [label] = fit("", "file label", [about.label])
     about = about._replace(label=label)
     try:
         data = _dta_bytes(variables, about) if ending == ".dta" else _sav_bytes(variables, about, name)
@@ -249,30 +394,37 @@ def _file_of(variables: dict[str, Variable], ending: str, name: str, about: _Abo
     return data, notices
 
 
-def _sav_bytes(variables: Mapping[str, Variable], about: _About, name: str) -> bytes:
+def _sav_bytes(variables: Mapping[str, _Variable], about: _About, name: str) -> bytes:
     """Write an SPSS file with a constant time of writing."""
     pyreadstat = optional_import("pyreadstat", "statistics", f"writing {name!r}", "choose .csv")
-    options: dict[str, dict[str, Any]] = {
-        option: {name: value for name, variable in variables.items() if (value := getattr(variable, part))}
-        for option, part in (
-            ("column_labels", "title"),
-            ("variable_value_labels", "labels"),
-            ("missing_ranges", "missing"),
-            ("variable_measure", "measure"),
-            ("variable_format", "form"),
-            ("variable_display_width", "width"),
-        )
+
+    def given(part: str) -> dict[str, Any]:
+        return {name: value for name, variable in variables.items() if (value := getattr(variable, part))}
+
+    missing = {
+        name: [low if low == high else {"lo": low, "hi": high} for low, high in spans]
+        for name, spans in given("missing").items()
     }
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.sav"
-        table = pd.DataFrame({name: variable.cells for name, variable in variables.items()})
-        pyreadstat.write_sav(table, str(path), file_label=about.label, note=list(about.notes) or None, **options)
+        pyreadstat.write_sav(
+            pd.DataFrame({name: variable.cells for name, variable in variables.items()}),
+            str(path),
+            file_label=about.label,
+            note=list(about.notes) or None,
+            column_labels=given("title"),
+            variable_value_labels=given("labels"),
+            missing_ranges=missing,
+            variable_measure=given("measure"),
+            variable_format=given("form"),
+            variable_display_width=given("width"),
+        )
         data = bytearray(path.read_bytes())
     data[_STAMP] = _SPSS_TIME
     return bytes(data)
 
 
-def _dta_bytes(variables: Mapping[str, Variable], about: _About) -> bytes:
+def _dta_bytes(variables: Mapping[str, _Variable], about: _About) -> bytes:
     """Write a Stata file of version 118."""
     # By pandas: pyreadstat writes the time, has no floats of 32 bits, and whole numbers of at least 32 bits.
     from pandas.io.stata import StataWriterUTF8  # type: ignore[attr-defined]

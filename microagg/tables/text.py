@@ -383,7 +383,7 @@ def _title_notices(body: Body, width: int) -> list[Notice]:
     mark, has_more = layout.comment_mark([header[0]]), layout.comment_mark(row[0] for _, row in rows[1:2])
     if options.comment is None and mark and (has_more or (len(header) == 1 and re.match(rf"\s*{mark}+\s", header[0]))):
         text = f"The header of the file begins with {mark!r}, as comments do: {brief(header[0])}."
-        return [Notice("comment-lines", text, count=1, example=header[0], offers=(_without_comments(mark),))]
+        return [Notice("comment-lines", text, offers=(_without_comments(mark),))]
     title = next((name for name in header if name.strip()), "")
     if options.header_lines > 1:
         return []
@@ -391,20 +391,20 @@ def _title_notices(body: Body, width: int) -> list[Notice]:
         text = (
             f"The names of the columns seem to stand on two lines: there is no name beside {brief(title)} on the first."
         )
-        return [Notice("header-lines", text, count=2, example=title, offers=(_join_names(2),))]
+        return [Notice("header-lines", text, offers=(_join_names(2),))]
     if n_titles := layout.titles_above(rows):
         lines = body.first_line + rows[n_titles - 1][0]
         title = next((cell for _, row in rows[:n_titles] for cell in row if cell.strip()), "")
         kind = f"be a title above the header, such as {brief(title)}" if title else "stand empty above the header"
         text = f"The {_first_lines(lines)} may {kind}."
-        return [Notice("title-row", text, count=lines, example=title, offers=(_skip_first(lines),))]
+        return [Notice("title-row", text, offers=(_skip_first(lines),))]
     return []
 
 
 def _several_notices(body: Body) -> list[Notice]:
     tables = _tables(body) if not body.options.skip_last and _BLANK_LINE.search(body.text) else []
     text = f"The file seems to hold {len(tables)} tables, with blank lines between them, which are read as one."
-    return [Notice("several-tables", text, count=len(tables), offers=tuple(tables))] if tables else []
+    return [Notice("several-tables", text, offers=tuple(tables))] if tables else []
 
 
 def _empty_notices(divided: Divided) -> list[Notice]:
@@ -413,7 +413,7 @@ def _empty_notices(divided: Divided) -> list[Notice]:
         return []
     subject = f"Column {empty[0] + 1} has" if len(empty) == 1 else f"{len(empty)} columns have"
     text = f"{subject} neither a name nor a value."
-    return [Notice("empty-columns", text, count=len(empty), offers=(_WITHOUT_EMPTY,))]
+    return [Notice("empty-columns", text, offers=(_WITHOUT_EMPTY,))]
 
 
 def _units_notices(divided: Divided, names: list[str], options: TextOptions) -> list[Notice]:
@@ -431,7 +431,7 @@ def _units_notices(divided: Divided, names: list[str], options: TextOptions) -> 
         f"{subject} would be numbers."
     )
     offers = (Offer("Leave out the row of units", {"units_row": True}), _join_names(options.header_lines + 1))
-    return [Notice("units-row", text, column=name, count=1, example=example, offers=offers)]
+    return [Notice("units-row", text, column=name, example=example, offers=offers)]
 
 
 def _last_notices(divided: Divided, skipped: int) -> list[Notice]:
@@ -454,7 +454,7 @@ def _last_notices(divided: Divided, skipped: int) -> list[Notice]:
     subject = "last record seems" if len(unusual) == 1 else f"last {len(unusual)} records seem"
     text = f"The {subject} to be {kind if example else 'empty'}."
     offers = (leave_out_last(len(unusual), "record", skipped),)
-    return [Notice("last-records", text, count=len(unusual), example=example, offers=offers)]
+    return [Notice("last-records", text, offers=offers)]
 
 
 def _is_note_or_total(record: Sequence[str], width: int, counts: bool) -> bool:
@@ -478,7 +478,7 @@ def _decimal_comma_notices(frame: pd.DataFrame) -> list[Notice]:
                 f"{counted(len(cells), 'cell')} such as {brief(cells[0])}."
             )
             offers = (Offer("The decimal mark is a comma", {"decimal": ","}),)
-            notice = Notice("decimal-comma", text, column=column, count=len(cells), example=cells[0], offers=offers)
+            notice = Notice("decimal-comma", text, column=column, example=cells[0], offers=offers)
             notices.append(notice)
     return notices
 
@@ -523,7 +523,7 @@ def _applied_options(text: str, body: Body, divided: Divided) -> Iterator[Notice
         parts = [*([columns] if divided.dropped else []), *([ends] if divided.cut else [])]
         yield Notice("empty", f"Left out, without a name and without any value: {' and '.join(parts) or 'nothing'}.")
     if divided.units:
-        yield Notice("units", "The row of units below the header was left out.", example=", ".join(divided.units))
+        yield Notice("units", "The row of units below the header was left out.")
     yield from _record_notices(body, divided)
     around = {"none": "quotes are part of the cells", "'": "single quotes", "curly": "curly quotes"}.get(options.quote)
     within = {"plain": "quotes within cells are text", "escaped": "a \\ before quotes within cells"}
@@ -547,7 +547,7 @@ def _record_notices(body: Body, divided: Divided) -> Iterator[Notice]:
                 replace(line, becomes=mended.get(line.number - body.first_line, ""))
                 for line in _to_lines(records, body)
             ]
-            yield Notice(code, sentence, count=len(records), lines=tuple(lines))
+            yield Notice(code, sentence, lines=tuple(lines))
 
 
 def _to_lines(records: Lines, body: Body) -> tuple[Line, ...]:

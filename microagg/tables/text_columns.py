@@ -244,7 +244,7 @@ def _kept_as_text(name: str, lossy: _Count, decimal: str) -> Notice:
         f"Column {brief(name)} is kept as text because of {counted(lossy.cells, 'cell')} such as {brief(cell)}: as a "
         f"number, it would become {repr(float(lossy.example) + 0.0).removesuffix('.0')}."
     )
-    return Notice("kept-as-text", text, column=name, count=lossy.cells, example=cell)
+    return Notice("kept-as-text", text, column=name, example=cell)
 
 
 def _respelled_notice(name: str, respelled: _Count, decimal: str) -> Notice:
@@ -254,7 +254,7 @@ def _respelled_notice(name: str, respelled: _Count, decimal: str) -> Notice:
         f"Column {brief(name)} is read as numbers, of which {respelled.cells:,} will be written otherwise, such as "
         f"{brief(cell)} as {float(respelled.example)!r}, which is the same number."
     )
-    return Notice("respelled", text, column=name, count=respelled.cells, example=cell)
+    return Notice("respelled", text, column=name, example=cell)
 
 
 def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -> list[Notice]:
@@ -270,4 +270,4 @@ def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -
     )
     others = [word for word in missing if word not in words]
     offer = Offer(f"Take {', '.join(sorted(words))} as text", {"missing": others})
-    return [Notice("missing-words", text, column=name, count=count, example=first, offers=(offer,))]
+    return [Notice("missing-words", text, column=name, example=first, offers=(offer,))]

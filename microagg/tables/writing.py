@@ -6,7 +6,7 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -82,12 +82,8 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
     return written(frame, name).data
 
 
-def written(frame: IntoDataFrame, name: str, coded: Collection[str] = ()) -> Written:
-    """Write ``frame`` as :func:`write_table` does, with the errors of it.
-
-    In files of Stata and SPSS columns of ``coded``, numbers written as text beside categories of missing values, become
-    numbers again, of which some have these categories as labels.
-    """
+def written(frame: IntoDataFrame, name: str) -> Written:
+    """Write ``frame`` as :func:`write_table` does, with what is not in the file as it was."""
     columns = check_table(frame, name)
     plain, names, ending = pd.DataFrame(columns, copy=False), list(columns), written_ending(name)
     renamed = renamed_columns(plain, ending)
@@ -97,7 +93,7 @@ def written(frame: IntoDataFrame, name: str, coded: Collection[str] = ()) -> Wri
         return Written(write_parquet(columns, name))
     if ending == ".xlsx":
         return Written(workbook(names, [sheet_cells(series) for series in columns.values()]))
-    data, notices = write_statistics(columns, name, coded)
+    data, notices = write_statistics(columns, name)
     return Written(data, renamed=renamed, notices=notices)
 
 

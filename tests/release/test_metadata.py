@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import microagg
 from microagg.cli import cli
 from microagg.tables import WRITTEN_ENDINGS, read_file, read_table
-from microagg.tables.value_labels import with_kinds
+from microagg.tables.stata_spss import with_kinds
 from pages.release import making
 from pages.shared import state
 from tests.pages.helpers import choose, upload
