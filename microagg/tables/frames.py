@@ -52,13 +52,8 @@ def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
     """Convert a table of any of the :data:`KINDS`, shape (n, columns), to a DataFrame of pandas.
 
     A DataFrame of pandas is returned itself; others get the index 0..n-1 and columns as from a Parquet file
-    (:func:`to_series`), with a :class:`ConvertedColumnWarning` for each whose values pandas cannot hold.
-
-    Raises
-    ------
-    DataError
-        If it is not a table (a LazyFrame of polars has to be collected first), names occur twice or on several levels,
-        a column has lists or records, or pyarrow is missing, which tables of polars need as well.
+    (:func:`to_series`), with a :class:`ConvertedColumnWarning` for each whose values pandas cannot hold. DataError if
+    it is no table, names occur twice or on several levels, or a column has lists or records.
     """
     if isinstance(table, pd.DataFrame):
         if table.columns.nlevels > 1:
@@ -179,16 +174,12 @@ def _cast_like(column: Any, kind: Any) -> Any:
 
 
 def to_series(column: Any, name: str, label: str) -> Filled:
-    """Convert a column to pandas, with notices of changes.
-
-    ``column`` is a pyarrow.ChunkedArray of n cells of any type but nested ones, ``label`` the name of the file for
-    messages, or empty.
+    """Convert a column of pyarrow, of any type but nested ones, to pandas, with notices of changes.
 
     Whole numbers beside missing values have pandas' nullable types, such as Int64. Decimals are whole numbers or floats
     if these are exact, and text otherwise. Times of day, and dates beyond the years 1 to 9999, are text. Half floats
-    are floats of 32 bits. Bytes are text if they are UTF-8, and hexadecimal otherwise.
-
-    DataError if a text is not in UTF-8.
+    are floats of 32 bits. Bytes are text if they are UTF-8, and hexadecimal otherwise. ``label`` is the name of the
+    file in messages.
     """
     types, kind = pa.types, column.type
     if is_text_type(getattr(kind, "value_type", kind)):

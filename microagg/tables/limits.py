@@ -1,7 +1,7 @@
 """What each kind of file can hold: one table of limits, and what becomes of a table that exceeds one.
 
-Every limit of a format stands in :data:`LIMITS`, with its source; writers, names and checks read it there. What is
-refused is refused by :func:`check`, which needs no method to have run.
+Every limit of a format stands in :data:`LIMITS`; writers, names and checks read it there. What is refused is refused by
+:func:`check`, which needs no method to have run.
 """
 
 from __future__ import annotations
@@ -23,64 +23,56 @@ class Limit(NamedTuple):
     """The most that a kind of file can hold of something."""
 
     most: Any  # the maximum size or number, or the first and the last date
-    unit: str  # what is counted
-    then: str  # what becomes of more, one of OUTCOMES
-    source: str
+    unit: str = ""  # what is counted
 
-
-#: What becomes of what exceeds a limit.
-OUTCOMES = {
-    "refused": "the file is refused, with what to do, before it is written",
-    "cut": "the text is cut, and a notice names the column",
-    "renamed": "the column gets a shorter name, and the full name as its label",
-    "text": "the whole column is written as text, with all digits or the full label; only where it came from Stata or "
-    "SPSS, codes stay codes, and the label is cut with a notice",
-    "kept": "the cell is stored in another way and stays as it is",
-}
-
-_STATA, _SPSS, _EXCEL = "Stata, help limits", "IBM SPSS Statistics, variables", "Excel specifications and limits"
-_EXACT = "IEEE 754: larger ones are not exact in 64 bits"
-_NO_ZERO = Limit(0, "zero characters", "refused", "readers end a text at it")
 
 #: For each ending of a file, its limits by what they are of. A kind of file has no limit that is not here.
+#:
+#: Names that are too long get shorter, with the full name as the variable's label; labels of variables and files are
+#: cut, with a notice. A column is written as text, with all digits or the full label, if its whole numbers, dates or
+#: labels of values exceed a limit. Zero characters end a text for many readers. Everything else is refused, except
+#: that Stata stores long texts and large single numbers in another type.
 LIMITS: dict[str, dict[str, Limit]] = {
-    ".csv": {"zeros": _NO_ZERO},
+    ".csv": {"zeros": Limit(0, "zero characters")},
     ".parquet": {},
+    # Excel specifications and limits: 1,048,576 rows, one of them the header; texts in units of UTF-16; 15 digits.
     ".xlsx": {
-        "records": Limit(1_048_575, "records", "refused", f"{_EXCEL}: 1,048,576 rows, one of them the header"),
-        "columns": Limit(16_384, "columns", "refused", _EXCEL),
-        "zeros": _NO_ZERO,
-        "text": Limit(32_767, "characters", "refused", f"{_EXCEL}, in units of UTF-16"),
-        "number": Limit(1e308, "", "refused", f"{_EXCEL}: 1.79769313486231E+308"),
-        "whole number": Limit(10**15, "", "text", f"{_EXCEL}: 15 digits"),
+        "records": Limit(1_048_575, "records"),
+        "columns": Limit(16_384, "columns"),
+        "zeros": Limit(0, "zero characters"),
+        "text": Limit(32_767, "characters"),
+        "number": Limit(1e308),
+        "whole number": Limit(10**15),
         # Day 1 is 1900-01-01, and that year has a 29th of February: days are right from March on.
-        "date": Limit(("1900-03-01", "9999-12-31"), "", "text", _EXCEL),
+        "date": Limit(("1900-03-01", "9999-12-31")),
     },
+    # Stata, help limits (of Stata/SE), label, and datetime. Help dta: larger numbers are missing values.
     ".dta": {
-        "columns": Limit(32_767, "columns", "refused", f"{_STATA}, of Stata/SE"),
-        "name": Limit(32, "characters", "renamed", _STATA),
-        "variable label": Limit(80, "characters", "cut", _STATA),
-        "file label": Limit(80, "characters", "cut", "Stata, help label"),
-        "value label": Limit(32_000, "bytes", "text", _STATA),
-        "labelled values": Limit(65_536, "values", "text", _STATA),
-        "zeros": _NO_ZERO,
-        "fixed text": Limit(2_045, "bytes", "kept", f"{_STATA}: str#, and strL above"),
-        "text": Limit(2_000_000_000, "bytes", "refused", f"{_STATA}: strL"),
-        "number": Limit(2.0**1023, "", "refused", "Stata, help dta: from here on numbers are missing values"),
-        "single number": Limit(2.0**127, "", "kept", "Stata, help dta: from here on floats are missing values"),
-        "whole number": Limit(2**53 - 1, "", "text", _EXACT),
-        "date": Limit(("0100-01-01", "9999-12-31"), "", "text", "Stata, help datetime"),
+        "columns": Limit(32_767, "columns"),
+        "name": Limit(32, "characters"),
+        "variable label": Limit(80, "characters"),
+        "file label": Limit(80, "characters"),
+        "value label": Limit(32_000, "bytes"),
+        "labelled values": Limit(65_536, "values"),
+        "zeros": Limit(0, "zero characters"),
+        "fixed text": Limit(2_045, "bytes"),
+        "text": Limit(2_000_000_000, "bytes"),
+        "number": Limit(2.0**1023),
+        "single number": Limit(2.0**127),
+        "whole number": Limit(2**53 - 1),
+        "date": Limit(("0100-01-01", "9999-12-31")),
     },
+    # IBM SPSS Statistics, variables; PSPP, System File Format. Dates are those of the Gregorian calendar.
     ".sav": {
-        "name": Limit(64, "bytes", "renamed", _SPSS),
-        "variable label": Limit(256, "bytes", "cut", _SPSS),
-        "file label": Limit(64, "bytes", "cut", "PSPP, System File Format"),
-        "value label": Limit(120, "bytes", "text", _SPSS),
-        "zeros": _NO_ZERO,
-        "text": Limit(32_767, "bytes", "refused", _SPSS),
-        "number": Limit(np.inf, "", "refused", "PSPP, System File Format: no infinity"),
-        "whole number": Limit(2**53, "", "text", _EXACT),
-        "date": Limit(("1582-10-15", "9999-12-31"), "", "text", f"{_SPSS}: the Gregorian calendar"),
+        "name": Limit(64, "bytes"),
+        "variable label": Limit(256, "bytes"),
+        "file label": Limit(64, "bytes"),
+        "value label": Limit(120, "bytes"),
+        "zeros": Limit(0, "zero characters"),
+        "text": Limit(32_767, "bytes"),
+        "number": Limit(np.inf),
+        "whole number": Limit(2**53),
+        "date": Limit(("1582-10-15", "9999-12-31")),
     },
 }
 #: What opens each kind of file, as messages name it.
@@ -120,10 +112,7 @@ def cut_notice(column: str, ending: str, what: str, texts: Sequence[str]) -> Not
 
 
 def exact(series: pd.Series[Any], ending: str) -> pd.Series[Any]:
-    """A plain column as a file with this ending can hold it.
-
-    It is text if it has whole numbers or dates beyond the limits of the format, or times finer than a millisecond.
-    """
+    """A plain column, as text if it exceeds the limits of the file, or has times finer than a millisecond."""
     limits, present = LIMITS[ending], series.dropna()
     if is_integer_dtype(series.dtype) and len(present):
         most = limits["whole number"].most
@@ -138,14 +127,7 @@ def exact(series: pd.Series[Any], ending: str) -> pd.Series[Any]:
 
 
 def check(columns: Mapping[str, pd.Series[Any]], ending: str) -> None:
-    """Refuse a table that a file with this ending cannot hold.
-
-    Raises
-    ------
-    DataError
-        If it has too many records or columns, or a column has text with half a character or a zero character, a text
-        that is too long, or a number that is infinite or too large; with the column, the limit and what to do.
-    """
+    """Raise DataError for a table that a file with this ending cannot hold, with the column and what to do."""
     limits = LIMITS[ending]
     records = max(map(len, columns.values()), default=0)
     for what, n in (("records", records), ("columns", len(columns))):
@@ -189,16 +171,6 @@ def _check_texts(series: pd.Series[Any], name: str, ending: str) -> None:
 # --- names of variables in files of Stata and SPSS, which do not allow every name -----------------------------------
 
 
-class _Rule(NamedTuple):
-    """The names that a program allows."""
-
-    ending: str
-    others: str  # allowed characters besides letters and digits
-    firsts: str  # the same at the beginning
-    reserved: frozenset[str]
-    key: Callable[[str], str]  # equal for names that count as the same
-
-
 # Stata's help varname, and further names that pandas does not allow.
 _STATA_WORDS = """
     _all _b _coef _cons _n _N _pi _pred _rc _se _skip byte double float if in int long strL using with
@@ -206,25 +178,34 @@ _STATA_WORDS = """
     eltypedef end enum explicit export external for friend function global goto inline local NULL pragma protected quad
     rowvector short typedef typename virtual
 """
-_SPSS_WORDS = frozenset(("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with"))
+
+
+class _Rule(NamedTuple):
+    """The names that a program allows."""
+
+    others: str  # allowed characters besides letters and digits
+    firsts: str  # the same at the beginning
+    reserved: Sequence[str]
+    key: Callable[[str], str]  # equal for names that count as the same
+
 
 _RULES = {
-    ".dta": _Rule(".dta", "_", "_", frozenset(_STATA_WORDS.split()), str),
-    ".sav": _Rule(".sav", "_.@#$", "@", _SPSS_WORDS, str.lower),
+    ".dta": _Rule("_", "_", _STATA_WORDS.split(), str),
+    ".sav": _Rule(
+        "_.@#$", "@", ("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with"), str.lower
+    ),
 }
 
 
 def file_names(names: Sequence[str], ending: str) -> list[str]:
-    """Names of the columns ``names`` in a file with this ending, in the same order.
+    """Names of columns in a file with this ending: ``a-b`` becomes ``a_b``, ``2020`` and ``if`` get ``v_`` before them.
 
-    A name gets ``v_`` before it if the program does not allow its first character, or it is a reserved word, or only
-    ``_``. If two names become the same, the later one gets ``_2``, ``_3`` and so on at its end; allowed names are never
-    changed.
+    If two names become the same, the later one gets ``_2``, ``_3`` and so on; allowed names are never changed.
     """
     rule = _RULES.get(ending)
     if rule is None:
         return list(names)
-    fitted = [_fit(name, rule) for name in names]
+    fitted = [_fit(name, ending) for name in names]
     # Allowed names come first, so that no changed name replaces one of them.
     taken = {rule.key(name) for name, fitted_name in zip(names, fitted, strict=True) if name == fitted_name}
     used: set[str] = set()
@@ -242,13 +223,13 @@ def file_names(names: Sequence[str], ending: str) -> list[str]:
     return finals
 
 
-def _fit(name: str, rule: _Rule) -> str:
+def _fit(name: str, ending: str) -> str:
+    rule = _RULES[ending]
     fit = "".join(c if _is_letter(c) or c in "0123456789" or c in rule.others else "_" for c in name)
     starts = fit.strip("_") and (_is_letter(fit[0]) or fit[0] in rule.firsts)
     # Stata's own types of text are str1 to str2045.
-    is_type = rule.ending == ".dta" and fit[:3] == "str" and fit[3:].isdigit()
-    fit = fit if starts and not is_type and rule.key(fit) not in rule.reserved else f"v_{fit}"
-    fit = cut(fit, rule.ending, "name")
+    is_type = ending == ".dta" and fit[:3] == "str" and fit[3:].isdigit()
+    fit = cut(fit if starts and not is_type and rule.key(fit) not in rule.reserved else f"v_{fit}", ending, "name")
     # SPSS reads a full stop at the end as the end of a command.
     return f"{fit[:-1]}_" if fit.endswith(".") else fit
 

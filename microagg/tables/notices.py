@@ -104,6 +104,7 @@ class Offer:
     #: The arguments of :func:`microagg.tables.read_file`, in addition to those of the reading.
     reading: Mapping[str, Any] = field(hash=False)
     preview: Preview | None = field(default=None, compare=False)  # its result, if it was tried
+    advice: str = field(default="", compare=False)  # the end of the message of an error that it solves
 
 
 @dataclass(frozen=True)
@@ -185,14 +186,22 @@ class Preview:
 class UnreadableError(DataError):
     """A file cannot be read with the chosen options: offers of others, likeliest first, and the lines concerned.
 
-    ``trouble`` is the message without its advice.
+    ``seen`` is the message without its advice, if that is the one of the first offer; ``extent`` changes if an offer
+    makes the trouble smaller.
     """
 
     def __init__(
-        self, message: str, offers: tuple[Offer, ...] = (), lines: tuple[Line, ...] = (), trouble: str = ""
+        self,
+        message: str,
+        offers: tuple[Offer, ...] = (),
+        lines: tuple[Line, ...] = (),
+        *,
+        seen: str = "",
+        extent: object = None,
     ) -> None:
         super().__init__(message)
-        self.offers, self.lines, self.trouble = offers, lines, trouble or message
+        self.offers, self.lines, self.seen = offers, lines, seen
+        self.trouble = (seen or message, extent)
 
 
 #: The kinds of notices whose first offer is likely to be right, so that their offers can be combined.
@@ -216,14 +225,14 @@ class Attempt:
     left: int  # the number of further readings
 
 
-def ways_on(offers: Sequence[Offer], attempt: Attempt, trouble: str = "", steps: int = _MAX_STEPS) -> tuple[Offer, ...]:
+def ways_on(offers: Sequence[Offer], attempt: Attempt, trouble: object = None) -> tuple[Offer, ...]:
     """The ``offers`` that read a file, with previews, each after its longer variant with further steps.
 
-    An offer that still fails, or has a likely correction, is followed along the first offer that helps, for at most
-    ``steps`` steps; an offer that does not change the ``trouble`` is dropped.
+    An offer that still fails, or has a likely correction, is followed along the first offer that helps; one that does
+    not change the ``trouble`` is dropped.
     """
 
-    def follow(way: Offer, steps: int, trouble: str) -> list[Offer]:
+    def follow(way: Offer, steps: int, trouble: object) -> list[Offer]:
         """``way`` extended as far as it helps, then ``way`` itself if it reads. Empty if it does not help."""
         if not attempt.left or not steps:
             return []
@@ -242,14 +251,15 @@ def ways_on(offers: Sequence[Offer], attempt: Attempt, trouble: str = "", steps:
         for offer in further:
             if {**way.reading, **offer.reading} == way.reading:
                 continue
-            label = f"{way.label}; {offer.label[0].lower()}{offer.label[1:]}" if way.label else offer.label
-            if longer := follow(Offer(label, {**way.reading, **offer.reading}), steps - 1, trouble):
+            label = f"{way.label}; {offer.label[0].lower()}{offer.label[1:]}"
+            longer = follow(replace(way, label=label, reading={**way.reading, **offer.reading}), steps - 1, trouble)
+            if longer:
                 return [longer[0], *read]
         return read
 
     ways: list[Offer] = []
     for offer in offers:
-        read = follow(offer, steps, trouble)
+        read = follow(offer, _MAX_STEPS, trouble)
         ways += [way for way in read if all(way.reading != other.reading for other in ways)]
     return tuple(ways[:_MAX_OFFERS])
 

@@ -69,39 +69,13 @@ def write_like(
     parents: Mapping[str, Hashable] | None = None,
     month_first: Collection[Hashable] = (),
 ) -> Written:
-    """Write a table made from a file in the style of that file.
+    """Write a table made from a file as that file: of its kind (:func:`alike`) or with codes (:func:`has_codes`).
 
-    Parameters
-    ----------
-    frame : DataFrame of shape (n_records, n_columns)
-        The table.
-    name : str
-        The name of the file, of the same kind as the original (:func:`alike`), or both of one with labels of values
-        (:func:`has_codes`).
-    original : Reading
-        The original file as it was read.
-    rows : array of shape (n_records,)
-        Positions of the records in the original file.
-    changed : mapping of column to bool
-        Columns with other values than the original, and whether these are numbers or dates: then their ranges, which
-        are text, are written like numbers or dates. Other columns have the cells of the original.
-    strata : collection of columns
-        Columns that have the cells of the original only if that spells each value in one way, as spellings must not
-        distinguish records.
-    parents : mapping, optional
-        For a new column, the one of the original in whose style it is written.
-    month_first : collection of columns
-        Columns of dates whose month stands before the day if the year is at the end; in others if a cell shows that.
-
-    Returns
-    -------
-    Written
-        The bytes, and what reading them again needs.
-
-    Raises
-    ------
-    DataError
-        If the style does not allow a text, such as a character that the encoding does not have.
+    Columns that are not ``changed`` have the cells of the original, at the positions ``rows``; those of ``strata`` only
+    if it spells each value in one way, as spellings must not distinguish records. For a changed column, ``changed``
+    says whether it has numbers or dates: then ranges, which are text, are written like numbers or dates. A new column
+    has the style of its column in ``parents``. Dates of ``month_first`` have the month before the day, unless the year
+    comes first. DataError if the style does not allow a text, as when the encoding does not have a character.
     """
     assert original.source is not None, "the file is at hand"
     frame = frame.set_axis(list(map(str, frame.columns)), axis=1)

@@ -10,7 +10,7 @@ import contextlib
 import csv
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -39,14 +39,8 @@ from microagg.tables.text_layout import Lines
 from microagg.tables.text_lines import Dialect, Divided, TextOptions, is_empty
 from microagg.validation import counted, listing, shortened
 
-# The maximum number of notes at the end.
-_MAX_NOTES = 20
-
-# The maximum number of lines of a kind that are examined or shown.
-_MAX_LINES = 50
-
-# The maximum number of marked lines of an unreadable file.
-_MAX_MARKED = 8
+# The maximum numbers of notes at the end, of lines of a kind that are examined or shown, and of marked lines.
+_MAX_NOTES, _MAX_LINES, _MAX_MARKED = 20, 50, 8
 
 # Previews use this number of characters from the beginning of a long text, and from its end; and in total.
 _N_FIRST, _N_LAST, _MAX_TRIED = 300_000, 50_000, 6_000_000
@@ -60,6 +54,7 @@ _BLANK_LINE = re.compile(r"(?:\n|\r)[ ,;\t|]*(?:\r\n|\n|\r)")
 # Numbers with a decimal comma, and numbers whose comma may separate thousands.
 _WITH_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?\s*")
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
+
 
 # A cause for an unreadable text, as the end of a sentence, and the offer that solves it.
 _Cause = tuple[str, Offer]
@@ -86,38 +81,6 @@ class Body(NamedTuple):
         return itertools.islice(text_lines.without_last(rows, self.options.skip_last), n_header, None)
 
 
-class _RefusedError(UnreadableError):
-    """A text that is refused for one of several causes, the likeliest first. ``seen`` is the evidence."""
-
-    def __init__(self, seen: str, causes: Sequence[_Cause], lines: Sequence[Line] = (), times: Any = 1) -> None:
-        advice = causes[0][0] if causes else "no other way to read it was found, so get the file anew"
-        offers = tuple(offer for _, offer in causes)
-        super().__init__(f"{seen}: {advice}.", offers, tuple(lines), f"{seen}, {times} times")
-        self.seen, self.causes = seen, causes
-
-
-def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> Reading:
-    """Read the table of a text file (see :func:`microagg.tables.read_file`)."""
-    attempt = _attempt(data, label, options)
-    text = ""
-    try:
-        text = text_lines.decode(data, label, options.encoding, drop_zeros=options.drop_zeros)
-        reading = _read(text, label, options, max_cells)
-    except UnreadableError as error:
-        offers = ways_on(error.offers, attempt, error.trouble)
-        message = str(error)
-        if isinstance(error, _RefusedError):
-            # The advice is the cause of the first offer that works.
-            working = [cause for cause in error.causes if offers and offers[0].label.startswith(cause[1].label)]
-            message = str(_RefusedError(error.seen, working))
-        # If lines can be skipped, these are the cause.
-        titles = range(offers[0].reading.get("skip_lines", 0) if offers else 0)
-        lines = error.lines if not titles else ()
-        lines = lines or tuple(_lines_around(text, 1, titles or [options.skip_lines]) if text else ())
-        raise UnreadableError(message, offers, lines) from None
-    return replace(reading, notices=with_ways(reading.notices, attempt))
-
-
 class Cells(NamedTuple):
     """A text file divided into cells, none of them converted to a number or a missing value."""
 
@@ -129,6 +92,24 @@ class Cells(NamedTuple):
     def column(self, index: int) -> list[str]:
         """Cells of a column, one for each record."""
         return list(cells_in(self.divided.chunks[index]))
+
+
+def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> Reading:
+    """Read the table of a text file (see :func:`microagg.tables.read_file`)."""
+    attempt = _attempt(data, label, options)
+    text = ""
+    try:
+        text = text_lines.decode(data, label, options.encoding, drop_zeros=options.drop_zeros)
+        reading = _read(text, label, options, max_cells)
+    except UnreadableError as error:
+        offers = ways_on(error.offers, attempt, error.trouble)
+        message = str(_refusal(error.seen, ((way.advice, way) for way in offers)) if error.seen else error)
+        # If lines can be skipped, these are the cause.
+        titles = range(offers[0].reading.get("skip_lines", 0) if offers else 0)
+        lines = error.lines if not titles else ()
+        lines = lines or tuple(_lines_around(text, 1, titles or [options.skip_lines]) if text else ())
+        raise UnreadableError(message, offers, lines) from None
+    return replace(reading, notices=with_ways(reading.notices, attempt))
 
 
 def divide_into_cells(data: bytes, label: str, options: TextOptions) -> Cells:
@@ -170,36 +151,26 @@ def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Readin
     divided = _divide(body, max_cells)
     if len(divided.chunks) == 1:
         _check_single(body)
-    _check_equal(body, divided.header)
-    names = _names(divided, label, options)
     if divided.records == 0:
         refuse_no_records(label)
-    _check_quotes(divided.header, label)
+    _check_names(body, divided.header)
+    names = _names(divided, label, options)
     columns = [
         read_column(chunks, name, options.decimal, options.missing)
         for chunks, name in zip(divided.chunks, names, strict=True)
     ]
     frame = pd.DataFrame({i: column for i, (column, _) in enumerate(columns)})
     frame.columns = names
-    notices = (_title_notices(body, len(names)) if divided.header else []) or _units_notices(divided, names, options)
-    notices += _several_notices(body)
-    notices += _last_notices(divided, options.skip_last)
-    notices += _empty_notices(divided)
-    notices += itertools.chain(*(column_notices for _, column_notices in columns))
-    if options.decimal == ".":
-        notices += _decimal_comma_notices(frame)
+    of_header = list(_title_notices(body, len(names)) if divided.header else [])
+    notices = itertools.chain(
+        of_header or _units_notices(divided, names, options),
+        _several_notices(body),
+        _last_notices(divided, options.skip_last),
+        _empty_notices(divided),
+        *(column_notices for _, column_notices in columns),
+        _decimal_comma_notices(frame) if options.decimal == "." else [],
+    )
     return Reading(frame, tuple(notices), tuple(_applied_options(text, body, divided)))
-
-
-def _divide(body: Body, max_cells: int) -> Divided:
-    """Cells of a text. Raises UnreadableError with offers if it cannot be divided."""
-    has_header = _has_header(body)
-    try:
-        return text_lines.divide(body.text, body.options, has_header, body.label, max_cells)
-    except csv.Error as error:
-        raise _broken_error(body, str(error)) from None
-    except text_lines.NotDividedError as error:
-        raise (_repeated_error if error.repeated else _uneven_error)(body, error.header) from None
 
 
 def _body(text: str, label: str, options: TextOptions) -> Body:
@@ -223,9 +194,15 @@ def _body(text: str, label: str, options: TextOptions) -> Body:
     return Body(body, first_line, declares, is_open, options.with_delimiter(delimiter), label)
 
 
-def _names(divided: Divided, label: str, options: TextOptions) -> list[str]:
-    header = divided.header or [""] * len(divided.chunks)
-    return column_names(enumerate(header, start=1), label, number=options.number_names)
+def _divide(body: Body, max_cells: int) -> Divided:
+    """Cells of a text. Raises UnreadableError with offers if it cannot be divided."""
+    has_header = _has_header(body)
+    try:
+        return text_lines.divide(body.text, body.options, has_header, body.label, max_cells)
+    except csv.Error as error:
+        raise _broken_error(body, str(error)) from None
+    except text_lines.NotDividedError as error:
+        raise (_repeated_error if error.repeated else _uneven_error)(body, error.header) from None
 
 
 def _has_header(body: Body) -> bool:
@@ -246,82 +223,71 @@ def _has_header(body: Body) -> bool:
     )
 
 
+def _names(divided: Divided, label: str, options: TextOptions) -> list[str]:
+    header = divided.header or [""] * len(divided.chunks)
+    return column_names(enumerate(header, start=1), label, number=options.number_names)
+
+
 def _check_single(body: Body) -> None:
     """Raise :class:`UnreadableError` if a table with one column may have several."""
-    text, dialect, is_open = body.text, body.options, body.is_open
-    if is_open and (titled := layout.title_of_several(text, dialect)):
-        skip, divider = _skip_first(body.options.skip_lines + titled[0]), titled[1]
+    text, dialect, one_column = body.text, body.options, _one_column(body.text)
+    if body.is_open and (titled := layout.title_of_several(text, dialect)):
+        skip, divider = _skip_first(dialect.skip_lines + titled[0]), _delimiter_name(titled[1])
         raise UnreadableError(
-            f"the {_first_lines(skip.reading['skip_lines'])} of the file {body.label!r} may hold a title, as "
-            f"{_delimiter_name(divider)} divides all lines below alike: skip it, or say that there is one column.",
-            (skip, _one_column(text)),
+            f"the {_first_lines(skip.reading['skip_lines'])} of the file {body.label!r} may hold a title, as {divider} "
+            "divides all lines below alike: skip it, or say that there is one column.",
+            (skip, one_column),
         )
-    is_fixed = is_open and layout.has_fixed_width(text)
-    as_fixed = (
-        [Offer("Divide where blanks stand below each other", {"delimiter": text_lines.FIXED})] if is_fixed else []
-    )
-    rival = layout.find_rival(text, dialect, blanks=is_open)
-    if rival is not None:
+    fixed = Offer("Divide where blanks stand below each other", {"delimiter": text_lines.FIXED})
+    as_fixed = [fixed] if body.is_open and layout.has_fixed_width(text) else []
+    if rival := layout.find_rival(text, dialect, blanks=body.is_open):
+        name = _delimiter_name(rival)
         raise UnreadableError(
-            f"divided by {_delimiter_name(dialect.delimiter)}, the file {body.label!r} has only one column, but "
-            f"{_delimiter_name(rival)} divides all its lines alike: choose {_delimiter_name(rival)} as the delimiter.",
-            (_divide_by(rival), *([*as_fixed, _one_column(text)] if rival == " " else [])),
+            f"divided by {_delimiter_name(dialect.delimiter)}, the file {body.label!r} has only one column, but {name} "
+            f"divides all its lines alike: choose {name} as the delimiter.",
+            (_divide_by(rival), *([*as_fixed, one_column] if rival == " " else [])),
         )
-    if is_fixed:
+    if as_fixed:
         raise UnreadableError(
             f"the file {body.label!r} seems to have columns of fixed width, padded with blanks: say so, or say that it "
             "has one column.",
-            (*as_fixed, _one_column(text)),
+            (*as_fixed, one_column),
         )
 
 
-def _check_equal(body: Body, header: Sequence[str]) -> None:
-    """Raise :class:`UnreadableError` if a name is repeated, and names are not numbered."""
+def _check_names(body: Body, header: Sequence[str]) -> None:
+    """Raise :class:`UnreadableError` if a name is repeated without being numbered, or all are in other quotes."""
     names = [name.strip() for name in header if name.strip()]
-    if body.options.number_names or len(set(names)) == len(names):
-        return
-    again = next(name for i, name in enumerate(names) if name in names[:i])
-    number = Offer(f"Number them: {brief(again)}, {brief(f'{again} (2)')}", {"number_names": True})
-    below = [cell for _, row in body.rows()[1:2] for cell in row]
-    may_join = below and not any(map(is_number, below))
-    raise UnreadableError(
-        f"in the file {body.label!r}, the column name {brief(again)} occurs more than once: number such names, as each "
-        "column needs its own.",
-        (*([_join_names(body.options.header_lines + 1)] if may_join else []), number),
-    )
-
-
-def _check_quotes(header: Sequence[str], label: str) -> None:
-    """Raise :class:`UnreadableError` if all names stand in quotes of another kind."""
-    for pattern, quote, kind in ((r"\s*[“”„‟«].*[“”‟»]\s*", "curly", "typographic"), (r"\s*'.*'\s*", "'", "single")):
-        if header and all(re.fullmatch(pattern, name) for name in header):
+    if not body.options.number_names and len(set(names)) < len(names):
+        again = next(name for i, name in enumerate(names) if name in names[:i])
+        number = Offer(f"Number them: {brief(again)}, {brief(f'{again} (2)')}", {"number_names": True})
+        below = [cell for _, row in body.rows()[1:2] for cell in row]
+        may_join = below and not any(map(is_number, below))
+        raise UnreadableError(
+            f"in the file {body.label!r}, the column name {brief(again)} occurs more than once: number such names, as "
+            "each column needs its own.",
+            (*([_join_names(body.options.header_lines + 1)] if may_join else []), number),
+        )
+    for pattern, quote, kind in ((r"[“”„‟«].*[“”‟»]", "curly", "typographic"), (r"'.*'", "'", "single")):
+        if header and all(re.fullmatch(pattern, name.strip()) for name in header):
             raise UnreadableError(
-                f"the names in the file {label!r} stand in {kind} quotes, such as {brief(header[0])}: say that {kind} "
-                "quotes stand around cells.",
+                f"the names in the file {body.label!r} stand in {kind} quotes, such as {brief(header[0])}: say that "
+                f"{kind} quotes stand around cells.",
                 (_quotes(quote),),
             )
 
 
 # --- offers -----------------------------------------------------------------------------------------------------------
 
+_WITHOUT_EMPTY = Offer("Leave out what has neither a name nor a value", {"unnamed": "drop"})
+
 
 def _quotes(quote: str) -> Offer:
     return Offer(f"Cells stand in {'curly' if quote == 'curly' else 'single'} quotes", {"quote": quote})
 
 
-_WITHOUT_EMPTY = Offer("Leave out what has neither a name nor a value", {"unnamed": "drop"})
-
-
 def _join_names(lines: int) -> Offer:
     return Offer(f"Join the {_first_lines(lines)} to names", {"header_lines": lines})
-
-
-def _delimiter_name(delimiter: str) -> str:
-    return {"\t": "tab", " ": "space"}.get(delimiter, repr(delimiter))
-
-
-def _first_lines(count: int) -> str:
-    return "first line" if count == 1 else f"first {counted(count, 'line')}"
 
 
 def _skip_first(lines: int) -> Offer:
@@ -343,6 +309,14 @@ def _one_column(text: str) -> Offer:
     return Offer("It has one column", {"delimiter": absent})
 
 
+def _delimiter_name(delimiter: str) -> str:
+    return {"\t": "tab", " ": "space"}.get(delimiter, repr(delimiter))
+
+
+def _first_lines(count: int) -> str:
+    return "first line" if count == 1 else f"first {counted(count, 'line')}"
+
+
 def _without_titles(body: Body, skipped: int, width: int) -> Offer:
     """Offer to skip titles, and lines at the end if they also have less than ``width`` fields."""
     skip = _skip_first(skipped)
@@ -357,85 +331,73 @@ def _without_titles(body: Body, skipped: int, width: int) -> Offer:
     return skip
 
 
-def _tables(body: Body) -> list[Offer]:
-    offers = []
+def _tables(body: Body) -> Iterator[Offer]:
+    """Yield offers to read one of several tables."""
     for table in layout.tables_in(body.text, body.options):
         size = f"{counted(table.records, 'record')}, {counted(table.columns, 'column')}"
         first, last = table.first + body.first_line, table.last + body.first_line
         reading = {"skip_lines": first - 1, "skip_last": table.after}
         reading = {name: lines for name, lines in reading.items() if lines}
-        offers.append(Offer(f"Read the table in lines {first:,} to {last:,} ({size})", reading))
-    return offers
+        yield Offer(f"Read the table in lines {first:,} to {last:,} ({size})", reading)
 
 
 # --- notices ----------------------------------------------------------------------------------------------------------
 
 
-def _title_notices(body: Body, width: int) -> list[Notice]:
-    """Notices on a header that may be a title, a comment or only half of the header."""
+def _title_notices(body: Body, width: int) -> Iterator[Notice]:
+    """Yield a notice on a header that may be a title, a comment or only half of the header."""
     rows, options = body.rows(), body.options
     if options.unnamed == "drop":
         rows = [(number, row if not is_empty(row[width:]) else row[:width]) for number, row in rows]
     rows = [(number, row) for number, row in rows if len(row) == len(rows[0][1])]
     if not rows:
-        return []
+        return
     header = rows[0][1]
     mark, has_more = layout.comment_mark([header[0]]), layout.comment_mark(row[0] for _, row in rows[1:2])
     if options.comment is None and mark and (has_more or (len(header) == 1 and re.match(rf"\s*{mark}+\s", header[0]))):
         text = f"The header of the file begins with {mark!r}, as comments do: {brief(header[0])}."
-        return [Notice("comment-lines", text, offers=(_without_comments(mark),))]
-    title = next((name for name in header if name.strip()), "")
-    if options.header_lines > 1:
-        return []
-    if layout.has_two_headers(rows):
-        text = (
-            f"The names of the columns seem to stand on two lines: there is no name beside {brief(title)} on the first."
-        )
-        return [Notice("header-lines", text, offers=(_join_names(2),))]
-    if n_titles := layout.titles_above(rows):
+        yield Notice("comment-lines", text, offers=(_without_comments(mark),))
+    elif options.header_lines > 1:
+        return
+    elif layout.has_two_headers(rows):
+        title = next((name for name in header if name.strip()), "")
+        text = "The names of the columns seem to stand on two lines: there is no name beside "
+        yield Notice("header-lines", f"{text}{brief(title)} on the first.", offers=(_join_names(2),))
+    elif n_titles := layout.titles_above(rows):
         lines = body.first_line + rows[n_titles - 1][0]
         title = next((cell for _, row in rows[:n_titles] for cell in row if cell.strip()), "")
         kind = f"be a title above the header, such as {brief(title)}" if title else "stand empty above the header"
-        text = f"The {_first_lines(lines)} may {kind}."
-        return [Notice("title-row", text, offers=(_skip_first(lines),))]
-    return []
+        yield Notice("title-row", f"The {_first_lines(lines)} may {kind}.", offers=(_skip_first(lines),))
 
 
-def _several_notices(body: Body) -> list[Notice]:
-    tables = _tables(body) if not body.options.skip_last and _BLANK_LINE.search(body.text) else []
-    text = f"The file seems to hold {len(tables)} tables, with blank lines between them, which are read as one."
-    return [Notice("several-tables", text, offers=tuple(tables))] if tables else []
+def _several_notices(body: Body) -> Iterator[Notice]:
+    if not body.options.skip_last and _BLANK_LINE.search(body.text) and (tables := tuple(_tables(body))):
+        text = f"The file seems to hold {len(tables)} tables, with blank lines between them, which are read as one."
+        yield Notice("several-tables", text, offers=tables)
 
 
-def _empty_notices(divided: Divided) -> list[Notice]:
+def _empty_notices(divided: Divided) -> Iterator[Notice]:
     empty = text_lines.empty_columns(divided) if divided.header else []
-    if not empty or len(empty) == len(divided.header):
-        return []
-    subject = f"Column {empty[0] + 1} has" if len(empty) == 1 else f"{len(empty)} columns have"
-    text = f"{subject} neither a name nor a value."
-    return [Notice("empty-columns", text, offers=(_WITHOUT_EMPTY,))]
+    if 0 < len(empty) < len(divided.header):
+        subject = f"Column {empty[0] + 1} has" if len(empty) == 1 else f"{len(empty)} columns have"
+        yield Notice("empty-columns", f"{subject} neither a name nor a value.", offers=(_WITHOUT_EMPTY,))
 
 
-def _units_notices(divided: Divided, names: list[str], options: TextOptions) -> list[Notice]:
-    """Notice if the first record prevents columns of numbers, and has no number."""
+def _units_notices(divided: Divided, names: list[str], options: TextOptions) -> Iterator[Notice]:
+    """Yield a notice if the first record prevents columns of numbers, and has no number."""
     first = [chunks[0].split(SEPARATOR, 1)[0] for chunks in divided.chunks]
     if divided.records < 3 or options.units_row or any(is_number(cell, options.decimal) for cell in first):
-        return []
-    columns = [j for j, chunks in enumerate(divided.chunks) if is_number_but_for(chunks, options.decimal)]
-    if not columns:
-        return []
-    name, example = names[columns[0]], first[columns[0]]
-    subject = brief(name) + (f" and {len(columns) - 1:,} more" if len(columns) > 1 else "")
-    text = (
-        f"The first record seems to hold units or descriptions, such as {brief(example)}: without it, column "
-        f"{subject} would be numbers."
-    )
-    offers = (Offer("Leave out the row of units", {"units_row": True}), _join_names(options.header_lines + 1))
-    return [Notice("units-row", text, column=name, example=example, offers=offers)]
+        return
+    if columns := [j for j, chunks in enumerate(divided.chunks) if is_number_but_for(chunks, options.decimal)]:
+        name, example = names[columns[0]], first[columns[0]]
+        subject = brief(name) + (f" and {len(columns) - 1:,} more" if len(columns) > 1 else "")
+        text = f"The first record seems to hold units or descriptions, such as {brief(example)}: without it, column "
+        offers = (Offer("Leave out the row of units", {"units_row": True}), _join_names(options.header_lines + 1))
+        yield Notice("units-row", f"{text}{subject} would be numbers.", column=name, example=example, offers=offers)
 
 
-def _last_notices(divided: Divided, skipped: int) -> list[Notice]:
-    """Notice on totals, notes or empty records at the end, besides the ``skipped`` records."""
+def _last_notices(divided: Divided, skipped: int) -> Iterator[Notice]:
+    """Yield a notice on totals, notes or empty records at the end, besides the ``skipped`` records."""
     width = len(divided.chunks)
     # The end of the file; notes are few, but a program may have added thousands of empty lines.
     ends = [list(cells_in(chunks[-2:])) for chunks in divided.chunks]
@@ -448,13 +410,12 @@ def _last_notices(divided: Divided, skipped: int) -> list[Notice]:
         unusual.append(record)
         notes += not is_empty(record)
     if not unusual or 2 * notes >= divided.records or len(unusual) == divided.records:
-        return []
+        return
     example = next((cell for record in reversed(unusual) for cell in record if cell.strip()), "")
     kind = f"a total or a note rather than {'a record' if len(unusual) == 1 else 'records'}: {brief(example)}"
     subject = "last record seems" if len(unusual) == 1 else f"last {len(unusual)} records seem"
     text = f"The {subject} to be {kind if example else 'empty'}."
-    offers = (leave_out_last(len(unusual), "record", skipped),)
-    return [Notice("last-records", text, offers=offers)]
+    yield Notice("last-records", text, offers=(leave_out_last(len(unusual), "record", skipped),))
 
 
 def _is_note_or_total(record: Sequence[str], width: int, counts: bool) -> bool:
@@ -468,28 +429,18 @@ def _is_note_or_total(record: Sequence[str], width: int, counts: bool) -> bool:
     return bool(numbers) and is_total(present[0]) and all(map(is_number, numbers))
 
 
-def _decimal_comma_notices(frame: pd.DataFrame) -> list[Notice]:
-    notices = []
-    for j, dtype in enumerate(frame.dtypes):
-        if not is_numeric_dtype(dtype) and (cells := _with_comma(frame.iloc[:, j])):
-            column = str(frame.columns[j])
-            text = (
-                f"Column {brief(column)} is read as text, but looks like numbers with a decimal comma: "
-                f"{counted(len(cells), 'cell')} such as {brief(cells[0])}."
-            )
-            offers = (Offer("The decimal mark is a comma", {"decimal": ","}),)
-            notice = Notice("decimal-comma", text, column=column, example=cells[0], offers=offers)
-            notices.append(notice)
-    return notices
-
-
-def _with_comma(series: pd.Series[Any]) -> list[str]:
-    """Cells with a comma, if all cells of a column look like numbers with a decimal comma."""
-    cells = series.dropna()
-    if not all(isinstance(cell, str) and _WITH_COMMA.fullmatch(cell) for cell in cells):
-        return []
-    with_comma = [cell for cell in cells if "," in cell]
-    return [] if all(map(_THOUSANDS.fullmatch, with_comma)) else with_comma
+def _decimal_comma_notices(frame: pd.DataFrame) -> Iterator[Notice]:
+    """Yield a notice for each column whose cells all look like numbers, some with a decimal comma."""
+    for j, name in enumerate(frame.columns):
+        cells: Any = [] if is_numeric_dtype(frame.dtypes.iloc[j]) else frame.iloc[:, j].dropna()
+        if not all(isinstance(cell, str) and _WITH_COMMA.fullmatch(cell) for cell in cells):
+            continue
+        with_comma = [cell for cell in cells if "," in cell]
+        if not all(map(_THOUSANDS.fullmatch, with_comma)):
+            text = f"Column {brief(name)} is read as text, but looks like numbers with a decimal comma: "
+            text += f"{counted(len(with_comma), 'cell')} such as {brief(with_comma[0])}."
+            offer = Offer("The decimal mark is a comma", {"decimal": ","})
+            yield Notice("decimal-comma", text, column=name, example=with_comma[0], offers=(offer,))
 
 
 # --- omissions, repairs and names -------------------------------------------------------------------------------------
@@ -508,13 +459,12 @@ def _applied_options(text: str, body: Body, divided: Divided) -> Iterator[Notice
         marked = [(n, [line]) for n, line in enumerate(_LINE_END.split(body.text)) if line.lstrip().startswith(mark)]
         sentence = f"Comments were left out: {counted(len(marked), 'line')}."
         yield Notice("comments", sentence, lines=_to_lines(marked, body))
-    lines = options.header_lines
-    sentences = [
-        ("no-header", options.header is False, "The file has no header, so its columns are named by their positions."),
-        ("joined", lines > 1, f"The names of the columns were joined from {lines} lines."),
-        ("numbered", options.number_names, "Names that occur more than once have got a number."),
-    ]
-    yield from (Notice(code, sentence) for code, applies, sentence in sentences if applies)
+    if options.header is False:
+        yield Notice("no-header", "The file has no header, so its columns are named by their positions.")
+    if options.header_lines > 1:
+        yield Notice("joined", f"The names of the columns were joined from {options.header_lines} lines.")
+    if options.number_names:
+        yield Notice("numbered", "Names that occur more than once have got a number.")
     if options.unnamed in ("first", "last"):
         sentence = f"The header names fewer columns than there are: the {options.unnamed} ones had no name."
         yield Notice("unnamed", sentence)
@@ -543,19 +493,25 @@ def _record_notices(body: Body, divided: Divided) -> Iterator[Notice]:
         if records:
             numbers = listing([f"{n + body.first_line:,}" for n, _ in records], 20)
             sentence = f"{sentence}: {counted(len(records), 'line')} ({numbers})."
-            lines = [
-                replace(line, becomes=mended.get(line.number - body.first_line, ""))
-                for line in _to_lines(records, body)
-            ]
-            yield Notice(code, sentence, lines=tuple(lines))
+            yield Notice(code, sentence, lines=_to_lines(records, body, mended if code == "mended" else {}))
 
 
-def _to_lines(records: Lines, body: Body) -> tuple[Line, ...]:
-    delimiter = body.options.delimiter
-    return tuple(Line(n + body.first_line, delimiter.join(row)) for n, row in records[:_MAX_LINES])
+def _to_lines(records: Lines, body: Body, mended: Mapping[int, str] | None = None) -> tuple[Line, ...]:
+    """The first records as lines of the file, with what they became."""
+    mark = body.options.delimiter
+    return tuple(
+        Line(n + body.first_line, mark.join(row), becomes=(mended or {}).get(n, "")) for n, row in records[:_MAX_LINES]
+    )
 
 
 # --- texts that cannot be divided -------------------------------------------------------------------------------------
+
+
+def _refusal(seen: str, causes: Iterable[_Cause], lines: Sequence[Line] = (), extent: object = None) -> UnreadableError:
+    """Error with the advice of the first cause, which is the likeliest."""
+    offers = tuple(replace(offer, advice=advice) for advice, offer in causes)
+    advice = offers[0].advice if offers else "no other way to read it was found, so get the file anew"
+    return UnreadableError(f"{seen}: {advice}.", offers, tuple(lines), seen=seen, extent=extent)
 
 
 def _lines_around(text: str, first_line: int, marked: Sequence[int]) -> list[Line]:
@@ -571,7 +527,7 @@ def _lines_around(text: str, first_line: int, marked: Sequence[int]) -> list[Lin
 
 
 def _quote_causes(text: str, dialect: Dialect) -> list[_Cause]:
-    """Other interpretations of the quotes of a text, each with the characters that it requires."""
+    """Other interpretations of the quotes of a text, if it has the characters that they require."""
     blanks = Offer("Blanks after delimiters do not count", {"skip_blanks": True})
     escaped = Offer("A backslash stands before quotes within cells", {"inner_quotes": "escaped"})
     plain = Offer("Quotes within cells are text", {"inner_quotes": "plain"})
@@ -595,8 +551,8 @@ def _broken_error(body: Body, reason: str) -> UnreadableError:
     if "expected after" in reason:
         why = "characters between a closing quote and the next delimiter"
     seen = f"the file {body.label!r} cannot be divided into cells after line {last + body.first_line}, because of {why}"
-    causes = _quote_causes(body.text, body.options)
-    return _RefusedError(seen, causes, _lines_around(body.text, body.first_line, [last + 1]))
+    lines = _lines_around(body.text, body.first_line, [last + 1])
+    return _refusal(seen, _quote_causes(body.text, body.options), lines)
 
 
 def _repeated_error(body: Body, header: list[str]) -> UnreadableError:
@@ -612,9 +568,9 @@ def _repeated_error(body: Body, header: list[str]) -> UnreadableError:
     drop = Offer(f"Leave out what repeats the header ({counted(len(rows), 'line')})", {"repeated_header": True})
     causes = [("leave all headers out but the first", drop)]
     if any(table.first not in rows for table in layout.tables_in(body.text, body.options)[1:]):
-        causes = [*(("say which table is to be read", drop) for drop in _tables(body)), *causes]
-    times = (body.options.skip_lines, body.options.skip_last)
-    return _RefusedError(seen, causes, _lines_around(body.text, body.first_line, rows or [0]), times)
+        causes = [*(("say which table is to be read", table) for table in _tables(body)), *causes]
+    extent = (body.options.skip_lines, body.options.skip_last)
+    return _refusal(seen, causes, _lines_around(body.text, body.first_line, rows or [0]), extent)
 
 
 class _Uneven(NamedTuple):
@@ -642,22 +598,24 @@ def _uneven_error(body: Body, header: list[str]) -> UnreadableError:
     uneven = _Uneven(header, first, odd, {len(row) for _, row in odd}, many, records)
     causes = [*_layout_causes(body, uneven), *_field_causes(body, uneven)]
     lines = _lines_around(body.text, body.first_line, [number for number, _ in odd])
-    return _RefusedError(seen, causes, lines, (many, body.options.skip_last))
+    return _refusal(seen, causes, lines, (many, body.options.skip_last))
 
 
 def _layout_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
     """Yield causes of uneven records in the text as a whole, such as its delimiter and titles."""
     text, options = body.text, body.options
-    header, first, odd, _, many, records = uneven
+    header, first, odd, widths, many, records = uneven
     if rival := layout.find_rival(text, options):
-        yield f"choose {_delimiter_name(rival)} as the delimiter, which divides all lines alike", _divide_by(rival)
+        advice = f"choose {_delimiter_name(rival)} as the delimiter, which divides all lines alike"
+        yield advice, _divide_by(rival)
     firsts = [header[0]] if layout.comment_mark([header[0]]) else [row[0] for _, row in odd]
     if options.comment is None and (mark := layout.comment_mark(firsts)):
-        yield f"lines that begin with {mark!r} seem to be comments, which can be left out", _without_comments(mark)
+        advice = f"lines that begin with {mark!r} seem to be comments, which can be left out"
+        yield advice, _without_comments(mark)
     if options.quote == '"' and "'" in text and layout.rows_of_equal_width(text, replace(options, quote="'")):
         yield "single quotes seem to stand around its cells", _quotes("'")
-    for offer in _tables(body):
-        yield "it seems to hold several tables: say which one is to be read", offer
+    for table in _tables(body):
+        yield "it seems to hold several tables: say which one is to be read", table
     rows = body.rows()
     if position := layout.header_at(rows, options.delimiter):
         skipped = body.first_line + rows[position - 1][0]
@@ -666,7 +624,7 @@ def _layout_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
         if len(header) == 1 and body.is_open:
             yield "the file may have one column", _one_column(text)
     are_last = records - first + 1 == many and first > 2 * many
-    if max(uneven.widths) < len(header) and many <= _MAX_NOTES and are_last:
+    if max(widths) < len(header) and many <= _MAX_NOTES and are_last:
         advice = "notes at the end can be left out; if the file was cut off there, get it again"
         yield advice, leave_out_last(many, "line", options.skip_last)
 
@@ -696,10 +654,12 @@ def _field_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
         drop = Offer(f"Leave out the {lines}", {"uneven": "drop"})
         # A line with less than half of the fields is a heading or a note rather than a record.
         is_note = 2 * min(widths) < width and not any(text_lines.other_delimiter(row, width) for _, row in odd)
-        ways = [drop, mend] if is_note else [mend, drop]
-        yield from (("lines that do not fit can be mended or left out", way) for way in ways)
+        for offer in [drop, mend] if is_note else [mend, drop]:
+            yield "lines that do not fit can be mended or left out", offer
     if min(widths) > width and is_open:
-        yield "the last columns may have no name", Offer("The last columns have no name", {"unnamed": "last"})
+        offer = Offer("The last columns have no name", {"unnamed": "last"})
+        yield "the last columns may have no name", offer
     if options.uneven == "error" and not are_few:
-        yield "lines can be mended", Offer(f"Mend all {counted(many, 'line')} that do not fit", {"uneven": "mend"})
+        offer = Offer(f"Mend all {counted(many, 'line')} that do not fit", {"uneven": "mend"})
+        yield "lines can be mended", offer
     yield from quotes

@@ -24,16 +24,12 @@ from microagg.validation import check_choice, check_whole
 # By default, the csv module allows cells of at most 131,072 characters; the size of a file has a limit anyway.
 csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
 
-# The maximum number of columns of a text file.
-_MAX_COLUMNS = 20_000
-
-# The length from which the number of fields of a line is checked; shorter ones do no harm.
-_LONG_LINE = 1_000_000
+# The maximum number of columns of a text file, and the length from which the number of fields of a line is checked.
+_MAX_COLUMNS, _LONG_LINE = 20_000, 1_000_000
 
 # The minimum number of records and the number of cells of a chunk. Cells are joined to one text per chunk, which takes
 # a tenth of the memory.
-_MIN_RECORDS = 50
-_CHUNK = 10_000
+_MIN_RECORDS, _CHUNK = 50, 10_000
 
 #: Used as a delimiter: columns are separated by positions where all lines have blanks.
 FIXED = "fixed width"
@@ -210,11 +206,7 @@ def _is_blank(row: Sequence[str]) -> bool:
 
 
 def divide(text: str, options: Dialect, has_header: bool, label: str, max_cells: int) -> Divided:
-    """Divide a text into cells.
-
-    DataError if there are too many cells or columns; NotDividedError if records have different numbers of fields, or
-    one repeats the header; csv.Error if quotes are broken, or a cell is longer than the csv module allows.
-    """
+    """Divide a text into cells. csv.Error if quotes are broken, or a cell is longer than the csv module allows."""
     lines = numbered_rows(text, options)
     divided = Divided(_read_names(lines, text, options) if has_header else [], [])
     width = len(divided.header)
@@ -393,30 +385,28 @@ def encoding_of(data: bytes, encoding: str | None) -> tuple[bytes, str]:
     return next((pair for pair in marks if data.startswith(pair[0])), (b"", encoding or "utf-8"))
 
 
-# The number of bytes that are decoded to compare encodings, once the whole file is valid.
-_SAMPLE_BYTES = 1 << 16
+# The number of bytes that are decoded to compare encodings, once the whole file is valid; and of offers.
+_SAMPLE_BYTES, _MAX_OFFERS = 1 << 16, 6
 
-_MAX_OFFERS = 6
-
-# Ranges of common characters in encodings: the first, the last, the lowest second byte; and the weight of each.
+# The first and the last of the common characters of an encoding.
 _COMMON = {
-    "gb18030": (0xB0A1, 0xD7FE, 0xA1, 1.0),
-    "big5": (0xA440, 0xC67E, 0, 1.0),
-    "cp949": (0xB0A1, 0xC8FE, 0xA1, 1.0),
-    "cp932": (0x889F, 0x9872, 0, 0.9),
-    "euc_jp": (0xB0A1, 0xCFD3, 0, 0.9),
+    "gb18030": (0xB0A1, 0xD7FE),
+    "big5": (0xA440, 0xC67E),
+    "cp949": (0xB0A1, 0xC8FE),
+    "cp932": (0x829F, 0x9872),
+    "euc_jp": (0xA4A1, 0xCFD3),
 }
 
 
 def decode(data: bytes, label: str, encoding: str | None, *, drop_zeros: bool = False) -> str:
     """Decode a file's bytes, without a byte order mark. By default in UTF-8 or the encoding of the mark.
 
-    UnreadableError if the bytes are not valid in the encoding; it offers the possible encodings.
+    UnreadableError with the possible encodings if the bytes are not valid in this one.
     """
     # With a byte order mark, the name of the encoding has no byte order.
     chosen = encoding or encoding_of(data, None)[1].removesuffix("-le").removesuffix("-be")
     try:
-        text = data.decode(chosen)
+        text = data.decode(chosen).removeprefix("\ufeff")
     except UnicodeError as error:
         position = "in it"
         if isinstance(error, UnicodeDecodeError):
@@ -429,9 +419,8 @@ def decode(data: bytes, label: str, encoding: str | None, *, drop_zeros: bool = 
         raise UnreadableError(reason, offers) from None
     except (LookupError, ValueError):
         raise ParameterError(f"there is no text encoding {chosen!r}: try 'utf-8', 'cp1252' or 'latin-1'.") from None
-    text = text.removeprefix("\ufeff")
     if drop_zeros:
-        text = text.replace("\0", "")
+        return text.replace("\0", "")
     if (zero := text.find("\0")) >= 0:
         without = Offer(f"Leave out zero characters ({text.count(chr(0)):,})", {"drop_zeros": True})
         raise UnreadableError(
@@ -469,15 +458,21 @@ def _encoding_offers(data: bytes, refused: str) -> tuple[Offer, ...]:
 
 
 def _likelihood(text: str, codec: str) -> float:
-    """Share of neighboring characters that fit, as a measure of how likely the encoding is.
+    """How likely the encoding is: the share of neighboring characters that fit, and that of common characters.
 
     In a wrong encoding, letters stand next to signs, to letters of another script, or capitals within words, and
     Chinese characters are rare ones.
     """
     text = text[:20_000]
     pairs = [pair for pair in itertools.pairwise(text) if max(pair) >= "\x80"]
-    score = sum(_fit(*pair) for pair in pairs) / max(len(pairs), 1)
-    return score + _commonness([character for character in text if character >= "\x80"], codec)
+    fit = sum(itertools.starmap(_fit, pairs)) / max(len(pairs), 1)
+    codes = [int.from_bytes(sign.encode(codec), "big") for sign in text if sign >= "\x80"] if codec in _COMMON else []
+    if not codes:
+        return fit
+    low, high = _COMMON[codec]
+    common = sum(low <= code <= high for code in codes) / len(codes)
+    # What is common in Korean is common in Chinese, too.
+    return fit + 2 * common - 1 + 0.1 * (codec == "cp949")
 
 
 def _fit(first: str, second: str) -> float:
@@ -490,22 +485,6 @@ def _fit(first: str, second: str) -> float:
         return -1
     # Letters with accents seldom follow each other.
     return -0.5 if scripts[0] == "LATIN" and min(first, second) >= "\x80" else 1
-
-
-def _commonness(characters: list[str], codec: str) -> float:
-    """How common the characters are in the language of the encoding, from -1 to 1."""
-    if not characters or codec not in _COMMON:
-        return 0.0
-    low, high, min_second_byte, weight = _COMMON[codec]
-    common = 0.0
-    for character in characters:
-        code = int.from_bytes(character.encode(codec), "big")
-        is_kana = codec in ("cp932", "euc_jp") and "\u3040" <= character <= "\u30ff"
-        common += 1.0 if is_kana else weight * (low <= code <= high and (code & 0xFF) >= min_second_byte)
-    share = 2 * common / len(characters) - 1
-    # A narrower range of all characters is stronger evidence: Korean is within Japanese, and both are
-    # within Chinese.
-    return share + {"cp949": 0.1, "cp932": 0.05, "euc_jp": 0.05}.get(codec, 0.0) * (share >= 0.8)
 
 
 def _script(character: str) -> str:
