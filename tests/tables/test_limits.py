@@ -1,4 +1,4 @@
-"""The limits of each kind of file: what fits stays, and what becomes of more is what the table says."""
+"""The limits of each kind of file, and of the memory that reading one may take."""
 
 import io
 
@@ -8,22 +8,15 @@ import pyreadstat
 import pytest
 from click.testing import CliRunner
 
-import microagg
 from microagg.cli import cli, releasing
 from microagg.errors import DataError
 from microagg.release import check_file
-from microagg.tables import WRITTEN_ENDINGS, read_file, read_table
-from microagg.tables.limits import LIMITS, OUTCOMES, cut, exceeds
+from microagg.tables import notices, read_file, read_table
+from microagg.tables.limits import LIMITS, cut, exceeds
+from microagg.tables.notices import allowed, check_memory
 from microagg.tables.stata_spss_writer import rewritten
 from microagg.tables.writing import written
 from tests.cases import for_each
-
-
-def test_every_limit_says_what_becomes_of_more_and_where_it_stands():
-    assert set(LIMITS) == set(WRITTEN_ENDINGS)
-    rows = [limit for of_kind in LIMITS.values() for limit in of_kind.values()]
-    assert {limit.then for limit in rows} == set(OUTCOMES)
-    assert all(limit.source for limit in rows)
 
 
 @for_each(
@@ -78,22 +71,6 @@ def test_a_label_of_values_that_spss_cannot_show_is_cut_with_a_notice(tmp_path):
     assert read_table(file.data, name="x.sav")["c"].tolist() == ["y" * 120, "z"]
 
 
-@for_each("ending", [".dta", ".sav"])
-@for_each(("zone", "codes"), [([1, 2, 7], {8: "missing"}), ([0.5, -2.0, -1.0], {1: "missing"})])
-def test_numbers_of_categories_stay_numbers_beside_the_category_of_missing_values(ending, zone, codes):
-    frame = pd.DataFrame({"age": range(16), "zone": [*np.repeat(zone, 4), *[None] * 4]})
-    chosen = {"quasi_identifiers": ["age", "zone"], "missing": {"zone": "category"}}
-    chosen["taxonomies"] = {"zone": {"all": [f"{code:g}" for code in zone]}}
-    release = microagg.microaggregate(frame, k=4, method="mondrian", **chosen)
-    data, finding = release.export(f"x{ending}")
-    assert finding.level == "ok"
-    cells, about = {".dta": pyreadstat.read_dta, ".sav": pyreadstat.read_sav}[ending](io.BytesIO(data))
-    assert about.variable_value_labels == {"zone": codes}
-    assert cells["zone"].tolist() == [*np.repeat(zone, 4), *list(codes) * 4]
-    program = release.script("people.csv", out=f"x{ending}")
-    assert f"release.export('x{ending}', like=original)" in program
-
-
 def test_a_file_that_cannot_hold_the_table_is_refused_before_records_are_grouped(tmp_path, monkeypatch):
     def group(*args, **options):
         raise AssertionError("records were grouped")
@@ -119,3 +96,41 @@ def test_what_a_writer_cannot_do_is_an_error_with_a_remedy(monkeypatch):
     monkeypatch.setattr(pyreadstat, "write_sav", fail)
     with pytest.raises(DataError, match=r"cannot be written as \.sav \(no room\): choose \.csv or \.parquet"):
         written(pd.DataFrame({"a": [1]}), "x.sav")
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Return a function that sets the memory of this machine."""
+    return lambda memory: monkeypatch.setattr(notices, "machine_memory", lambda: memory)
+
+
+def test_allowed_is_twenty_times_the_size_and_200_mb_within_a_quarter_of_the_machine(machine):
+    machine(None)
+    assert allowed(0) == 200_000_000
+    assert allowed(1_000_000) == 220_000_000
+    machine(8_000_000_000)
+    assert allowed(1_000_000) == 220_000_000
+    assert allowed(90_000_000) == 2_000_000_000
+    assert allowed(10**10) == 2_000_000_000
+
+
+def test_what_is_allowed_passes_and_one_byte_more_is_refused_in_one_sentence(machine):
+    machine(None)
+    check_memory(201_160_000, 58_000, "x.parquet")
+    with pytest.raises(DataError, match="201 MB of memory"):
+        check_memory(201_160_001, 58_000, "x.parquet")
+    with pytest.raises(DataError) as huge:
+        check_memory(4_300_000_000, 58_000, "x.parquet")
+    assert str(huge.value) == (
+        "reading the file 'x.parquet' (0.058 MB) would take at least 4,300 MB of memory, over the limit of 201 MB, "
+        "which is 20 times its size and 200 MB: leave out columns, split the file, or save the "
+        "table as .csv."
+    )
+    with pytest.raises(DataError, match=r"leave out columns, or split the file\.$"):
+        check_memory(4_300_000_000, 58_000, "x.csv")
+    machine(400_000_000)
+    with pytest.raises(DataError, match=r"over the limit of 100 MB, which is a quarter of this machine's memory: "):
+        check_memory(150_000_000, 58_000, "x.parquet")

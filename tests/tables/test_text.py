@@ -1,11 +1,14 @@
-"""Text files: delimiters, quotes, encodings, and what their columns become."""
+"""Text files: delimiters, quotes, encodings, offers of other options, and files drawn at random."""
+
+import random
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from microagg.errors import ParameterError
-from microagg.tables import UnreadableError, read_file, read_table
+from microagg.errors import DataError, ParameterError
+from microagg.tables import ENCODINGS, UnreadableError, read_file, read_table
+from microagg.tables.text import read_cells
 from tests.cases import for_each
 from tests.tables.common import fails, read_csv
 
@@ -195,3 +198,142 @@ def test_quotes_within_cells_are_found_in_time():
     line = '"' + '""x"' * 20_000 + "y\n"
     with pytest.raises(UnreadableError):
         read_csv(f'a,b\n"1"z,2\n{line}', inner_quotes="plain")
+
+
+# --- encodings: refused, and offered with a sample of the text --------------------------------------------------------
+
+TEXTS = {
+    "gb18030": "姓名,年龄,城市\n王小明,31,广州\n李华,22,深圳\n张伟,45,成都\n",
+    "big5": "城市,收入\n臺北,100\n高雄,200\n臺中,300\n",
+    "cp932": "都市,収入\n東京,100\n大阪,200\nさいたま,300\n",
+    "euc_jp": "氏名,年齢\n山田太郎,31\nサトウ,22\n",
+    "cp949": "도시,소득\n서울,100\n부산,200\n",
+    "cp1252": "nombre,año\nJosé,1\nMüller,2\nFrançois,3\n",
+    "cp1250": "miasto,n\nŁódź,1\nKraków,2\nPoznań,3\n",
+    "cp1251": "город,н\nМосква,1\nПермь,2\n",
+    "koi8-r": "город,н\nМосква,1\nПермь,2\n",
+    "cp1253": "πόλη,n\nΑθήνα,1\nΠάτρα,2\n",
+    "mac-roman": "nombre,año\nJosé,1\nMüller,2\nFrançois,3\n",
+    "utf-16-le": "ort,n\nKöln,1\nBonn,2\n",
+    "utf-16-be": "ort,n\nKöln,1\nBonn,2\n",
+}
+
+
+def offers(data, **options):
+    with pytest.raises(UnreadableError) as caught:
+        read_file(data, name="x.csv", **options)
+    return caught.value.offers
+
+
+@for_each("codec", TEXTS)
+def test_the_right_encoding_is_offered_first(codec):
+    data = TEXTS[codec].encode(codec)
+    first, *others = offers(data)
+    assert first.reading == {"encoding": codec}
+    # The sample is what the file says, the others say something else.
+    word = next(word for word in TEXTS[codec].replace("\n", ",").split(",") if not word.isascii())
+    assert word in first.label
+    assert ENCODINGS[codec] in first.label
+    assert all(word not in other.label for other in others)
+    frame = read_csv(data, **first.reading)
+    assert [*frame, *map(str, frame.iloc[:, 0])] == [
+        *TEXTS[codec].split("\n")[0].split(","),
+        *[line.split(",")[0] for line in TEXTS[codec].split("\n")[1:-1]],
+    ]
+
+
+def test_every_encoding_that_is_offered_decodes_all_bytes():
+    data = "a,b\né,1\nü,2\n".encode("cp1252") + b"\x81\n"
+    for offer in offers(data):
+        data.decode(offer.reading["encoding"])
+    assert not {"cp1252", "cp949"} & {offer.reading["encoding"] for offer in offers(data)}
+
+
+def test_a_wrong_encoding_that_was_chosen():
+    data = TEXTS["cp1251"].encode("cp1251")
+    assert "cp1251" in [offer.reading["encoding"] for offer in offers(data, encoding="cp949")]
+
+
+def test_no_encoding_at_all():
+    # Undefined in all encodings of one byte but Latin-1, which then says nothing of interest.
+    found = offers(b"a,b\n\x81\x8d\x90\xff,1\n")
+    assert "latin-1" in [offer.reading["encoding"] for offer in found]
+
+
+def test_labels_are_short():
+    data = ("ort,n\n" + "ü" * 5_000 + ",1\n").encode("cp1252")
+    assert all(len(offer.label) < 250 for offer in offers(data))
+    assert len(offers(data)) <= 6
+
+
+# --- files drawn at random, with much around the table ----------------------------------------------------------------
+
+ODD = ["a,b", 'say "hi"', "two\nlines", "semi;colon", "#1", "  pad ", '"', "'q'", "|", "", "NA", "Rom", "x y"]
+LEADING = ["", "  ", "Table 1: people", '"Title over\ntwo lines"', "# a comment", ",,,,", ',,,"TITLE', '",', ',"T\n",']
+LAST = ["", "Source: office", "Note: a, b; c", ",,,,", "Total,,", '"never closed']
+READINGS = [
+    *({name: True} for name in ("header", "units_row", "skip_blanks", "number_names", "repeated_header")),
+    *({"unnamed": choice} for choice in ("first", "last", "drop")),
+    *({"quote": choice} for choice in ("none", "curly", "'")),
+    *({"inner_quotes": choice} for choice in ("plain", "escaped")),
+    *({"uneven": choice} for choice in ("drop", "mend")),
+    *({"skip_lines": 2}, {"skip_last": 2}, {"header": False}, {"header_lines": 2}, {"comment": "#"}),
+    *({"delimiter": "fixed width"}, {"delimiter": " "}, {"decimal": ","}),
+]
+
+
+def draw(rng, width):
+    """Return the records of a table."""
+    kinds = [
+        rng.choice([ODD, ["True", "False"], ["1", "2.50", "-7"], ["2020-01-31", "2021-12-01"]]) for _ in range(width)
+    ]
+    return [[rng.choice(kind) for kind in kinds] for _ in range(rng.choice([0, 1, 2, 5, 12]))]
+
+
+def line(cells, delimiter):
+    quoted = [
+        f'"{cell.replace(chr(34), chr(34) * 2)}"' if set(cell) & {delimiter, '"', "\n"} else cell for cell in cells
+    ]
+    return delimiter.join(quoted)
+
+
+def test_files_in_disorder_never_end_in_a_fault():
+    rng, n_read, sentences = random.Random(48), 0, []
+    for _ in range(150):
+        width, delimiter = rng.choice([1, 2, 3, 5]), rng.choice(",,;\t|")
+        lines = [line([f"name {j}" for j in range(width)], delimiter)][: rng.randrange(8)]
+        lines += [line(record, delimiter) for record in draw(rng, width)]
+        for i in range(len(lines)):
+            lines[i] += rng.choice([*[""] * 30, delimiter, f"{delimiter}more", '"', "\n"])
+        around = [rng.choices(LEADING, k=rng.randrange(4)), rng.choices(LAST, k=rng.randrange(3))]
+        text = rng.choice(["\n", "\r\n", "\r"]).join([*around[0], *lines, *around[1]])
+        reading = rng.choice(READINGS) | rng.choice(READINGS) if rng.random() < 0.5 else {}
+        try:
+            n_read += len(read_file(text.encode(), name="x.csv", **reading).frame) > 0
+        except DataError as error:
+            sentences.append(str(error))
+    assert all(sentence.endswith(".") for sentence in sentences)
+    assert n_read > 30
+
+
+def test_regular_files_have_every_cell():
+    rng = random.Random(8)
+    for _ in range(100):
+        width, delimiter = rng.choice([2, 3, 5]), rng.choice(",;\t|")
+        rows = [[f"name {j}" for j in range(width)], *draw(rng, width)]
+        text = "\n" * rng.randrange(3) + "".join(f"{line(row, delimiter)}\n" for row in rows)
+        cells = read_cells(text.encode(), "x.csv", {"header": True})
+        assert [list(cells), *cells.to_numpy().tolist()] == rows, text
+
+
+def test_a_title_over_two_lines_below_empty_cells_is_skipped_by_the_first_offer():
+    text = ',,,,\n,,,,\n,,,"TITLE\n",\na,b,c,d,e\n1,2,3,4,5\n2,3,4,5,6\n3,4,5,6,7\n'
+    (notice,) = read_file(text.encode(), name="x.csv").notices
+    assert notice.text == r"The first 4 lines may be a title above the header, such as 'TITLE\n'."
+    frame = read_file(text.encode(), name="x.csv", **notice.offers[0].reading).frame
+    assert frame.to_dict("list") == {"a": [1, 2, 3], "b": [2, 3, 4], "c": [3, 4, 5], "d": [4, 5, 6], "e": [5, 6, 7]}
+
+
+def test_names_on_two_lines_of_other_widths_than_the_records():
+    with pytest.raises(DataError, match=r"line 3 of the file 'x.csv' has 3 fields, but the header has 4 fields"):
+        read_file(b"a,b,c\nd,e,f,g\n1,2,3\n4,5,6\n", name="x.csv", header_lines=2)
