@@ -44,7 +44,7 @@ KINDS = "a DataFrame of pandas or polars, or a pyarrow.Table"
 
 
 def is_table(table: Any) -> TypeGuard[IntoDataFrame]:
-    """Whether an object is a table with named columns, one of the :data:`KINDS`."""
+    """Whether an object is one of the :data:`KINDS` of tables."""
     return isinstance(table, pd.DataFrame) or _is_other_table(table)
 
 
@@ -191,8 +191,9 @@ def to_series(column: Any, name: str, label: str) -> Filled:
                 f"column {name!r}{location} holds text that is not in UTF-8, as Parquet and Arrow demand: export it "
                 "again with text in UTF-8, or leave the column out."
             ) from None
+    if isinstance(kind, pa.BaseExtensionType):
+        return _extension(column, name)
     for fits, convert in (
-        (lambda kind: isinstance(kind, pa.BaseExtensionType), _extension),
         (types.is_dictionary, _dictionary),
         (types.is_decimal, _decimals),
         (types.is_integer, _whole_numbers),
@@ -357,11 +358,7 @@ def _extension(column: Any, name: str) -> Filled:
     stored = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
     if kind == "arrow.uuid":
         return texts([None if cell is None else str(uuid.UUID(bytes=cell)) for cell in stored.to_pylist()]), []
-    if kind == "arrow.bool8":
-        return _through_pandas(stored.cast(pa.bool_())), []
     series, notices = to_series(stored, name, "")
-    if kind == "arrow.json":
-        return series, notices
     count, example = _count_and_example(series)
     text = (
         f"column {name!r} has the type {kind!r}, unknown here: its {counted(count, 'value')} are read "

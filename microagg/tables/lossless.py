@@ -39,10 +39,7 @@ def texts(cells: Sequence[str | None]) -> pd.Series[Any]:
 
 
 def whole_numbers(values: NDArray[Any], absent: NDArray[np.bool_] | None) -> pd.Series[Any]:
-    """Whole numbers as a column, of a nullable type if some are ``absent``: floats would have a point.
-
-    ``values`` has shape (n,), with any number where one is absent.
-    """
+    """Whole numbers as a column, of a nullable type if some are ``absent``, as floats would have a point."""
     if absent is None or not absent.any():
         return pd.Series(values, copy=False)
     return pd.Series(pd.arrays.IntegerArray(values, absent), copy=False)
@@ -53,20 +50,17 @@ def printable_dates(series: pd.Series[Any], name: str, unit: str | None = None, 
 
     The text has the precision ``unit`` of numpy, by default that of the column, and the ``zone`` at its end.
     """
-    if not is_date(series):
-        return series, []
-    moments = series.to_numpy()
-    absent = np.isnat(moments)
     # In seconds, as nanoseconds reach no further than from 1677 to 2262.
+    moments = series.to_numpy()
     seconds = moments.astype("M8[s]")
+    absent = np.isnat(seconds)
     beyond = np.flatnonzero(~absent & ((seconds < _FIRST_DAY) | (seconds >= _DAY_AFTER_LAST)))
     if not len(beyond):
         return series, []
     printed = np.char.replace(moments.astype(f"M8[{unit}]" if unit else moments.dtype).astype(str), "T", " ")
     cells = [None if is_absent else f"{text}{zone}" for text, is_absent in zip(printed, absent, strict=True)]
     reason = f"{counted(len(beyond), 'date')} beyond the years 1 to 9999"
-    example = str(cells[int(beyond[0])])
-    return texts(cells), [kept_as_text(name, reason, example, int((~absent).sum()))]
+    return texts(cells), [kept_as_text(name, reason, str(cells[beyond[0]]), int((~absent).sum()))]
 
 
 def clock(seconds: float) -> str:
@@ -92,22 +86,19 @@ def plain_column(series: pd.Series[Any]) -> pd.Series[Any]:
     """
     column: Any = series.reset_index(drop=True)
     dtype = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
+    if is_category(column):
         categories = column.cat.categories
         if isinstance(categories, pd.IntervalIndex):
             return column.cat.rename_categories([str(category) for category in categories])
         return column if all(isinstance(name, str) for name in categories) else _plain_objects(column)
     if isinstance(dtype, pd.SparseDtype):
         return plain_column(column.sparse.to_dense())
+    if dtype == np.float16:
+        return column.astype(np.float32)
     # Complex numbers, and floats longer than 64 bits, fit nowhere.
     fits = getattr(dtype, "itemsize", 8) <= 8 and not is_complex_dtype(dtype)
-    if fits and (is_bool_dtype(dtype) or is_integer_dtype(dtype)):
-        return column
-    if fits and is_float_dtype(dtype):
-        return column.astype(np.float32) if dtype == np.float16 else column
-    if is_date(column):
-        return column
-    return _plain_objects(column)
+    is_number = is_bool_dtype(dtype) or is_integer_dtype(dtype) or is_float_dtype(dtype)
+    return column if (fits and is_number) or is_date(column) else _plain_objects(column)
 
 
 def is_date(series: pd.Series[Any]) -> bool:

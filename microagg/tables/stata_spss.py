@@ -86,7 +86,7 @@ def read_statistics(data: bytes, label: str, labels: bool | None, max_cells: int
             # Codes .a to .z are letters.
             names = {int(code): text for code, text in names.items() if isinstance(code, (int, float))}
             names = {code: text for code, text in names.items() if code < MISSING_CODES}
-            period = re.match(r"%?-?(?:t([cCdwmqhy])|(d))", form)
+            period = re.match(r"%?-?(?:t([cdwmqhy])|(d))", form)
             kind = (period[1] or period[2]) if period else ""
             column, further = _from_stata(cells, stored, kind, name)
             is_coded = not kind and stored != "string"
@@ -133,10 +133,7 @@ def _divide(cells: Any, stored: str, missing: Sequence[tuple[Any, Any]]) -> tupl
 
 
 def _names_of_kinds(labels: Mapping[Any, str], column: pd.Series[Any], point: str) -> dict[Any, str]:
-    """Names of the codes of missing values, ascending: their ``labels``, with the code where another has that name.
-
-    A code as text begins with the ``point``, as in Stata.
-    """
+    """Names of the codes of missing values, ascending: their ``labels``, with the code where another has that name."""
     texts = {code: f"{point}{code_text(code)}" for code in sorted(labels)}
     values = column.cat.categories if lossless.is_category(column) else column.dropna().unique()
     names = _distinct(
@@ -157,10 +154,9 @@ def is_stata(data: bytes) -> bool:
 
 
 def parse_file(data: bytes, label: str, max_cells: int) -> dict[str, Any]:
-    """Parse a file in a separate process.
+    """Parse a file in a separate process, with its columns in reverse order.
 
-    The columns are in reverse order: the caller pops them one by one, so that each is freed once it is in the table.
-    Raises DataError if the file is damaged, empty or too large, or if a name is not allowed.
+    The caller pops them one by one, so that each is freed once it is in the table.
     """
     optional_import("pyreadstat", "statistics", f"reading {label!r}", "save the table as .csv")
     parsed = in_own_process(data, max_cells)
@@ -222,14 +218,6 @@ def _from_stata(cells: Any, stored: str, kind: str, name: str) -> Filled:
     if stored == "string":
         return lossless.texts([None if cell != cell else cell or None for cell in cells]), []
     present = cells[~np.isnan(cells)]
-    if kind == "C":
-        example = f"{present[0]:.0f}" if len(present) else ""
-        text = (
-            f"column {name!r} holds {counted(len(present), 'time')} that count leap seconds (Stata's format %tC): they "
-            f"are read as numbers, milliseconds since 1960, such as {example}."
-        )
-        notice = Notice("leap-seconds", text, column=name, example=example)
-        return pd.Series(cells), [notice] if example else []
     if kind:
         beyond = present[np.abs(present) > (lossless.EXACT_WHOLE if kind == "c" else 10**9)]
         if len(beyond):
@@ -267,11 +255,9 @@ def _out_of_calendar(name: str, beyond: NDArray[np.float64], ends: str, unit: st
 
 
 def _label(cells: pd.Series[Any], labels: Mapping[Any, str], ordered: bool, column: str, label: str) -> pd.Series[Any]:
-    """Codes as categories named by their labels, in the order of the codes, including labels without records.
+    """Codes as categories named by their labels, or else by the code, in the order of the codes.
 
-    A code without a label, or with an empty one, becomes a category named by the code, ``7`` or ``2.5``. If several
-    codes would have the same name, each gets its code in brackets, such as ``other (8)``, as they may differ in
-    meaning; :class:`DataError` if the names are still equal.
+    If several codes would have the same name, each gets its code in brackets, as they may differ in meaning.
     """
     codes = sorted({*labels, *cells.dropna().unique().tolist()})
     names = [labels.get(code) or code_text(code) for code in codes]
@@ -316,8 +302,7 @@ def means_no_value(label: str) -> bool:
 def _are_numbers(values: Sequence[float], labels: Mapping[Any, str], *, nominal: bool = False) -> bool:
     """Whether the distinct ``values`` of a column are numbers, of which few have ``labels``.
 
-    Labels that say that there is no value, or only the number, do not count. Labels at the ends show nothing if the
-    file says that the column is ``nominal``.
+    Labels of missing values, or that repeat the number, do not count; those at the ends do not if it is ``nominal``.
     """
     labelled = {code for code, text in labels.items() if not (means_no_value(text) or text.strip() == f"{code:g}")}
     free = [value for value in values if value not in labelled and not means_no_value(labels.get(value, ""))]

@@ -87,18 +87,6 @@ def test_long_texts_beside_labels():
     assert frame["c"].tolist() == ["one", "two", "one"]
 
 
-def test_times_with_leap_seconds_are_numbers_and_it_is_said():
-    data = dta(pd.DataFrame({"t": [1.5e12, np.nan]}), convert_dates={}).replace(
-        b"%10.0g" + bytes(51), b"%tC" + bytes(54)
-    )
-    reading = read_file(data, name="x.dta")
-    np.testing.assert_array_equal(reading.frame["t"], [1.5e12, np.nan])
-    (notice,) = reading.notices
-    assert notice.code == "leap-seconds"
-    assert "column 't' holds 1 time that count leap seconds" in notice.text
-    assert "such as 1500000000000." in notice.text
-
-
 @pytest.mark.parametrize(
     ("form", "number", "day"),
     [
