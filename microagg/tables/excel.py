@@ -43,8 +43,8 @@ from microagg.tables.notices import (
 )
 from microagg.validation import counted, listing, quoted, shortened
 
-# The maximum numbers of sheets that are offered, and of rows with formulas at the end that may be totals.
-_MAX_OFFERS, _MAX_TOTALS = 5, 3
+# The maximum number of sheets that are offered.
+_MAX_OFFERS = 5
 
 # Limits for previews of offers: the number of times that a workbook is read, and the total of bytes.
 _MAX_ATTEMPTS, _MAX_TRIED_BYTES = 12, 1_000_000
@@ -117,7 +117,7 @@ def _read_sheet(data: bytes, label: str, options: SheetOptions, max_cells: int) 
     columns = {}
     for number, name in names.items():
         cells = table.column(number)
-        _check_computed(table, cells, name, number, label, options.skip_last)
+        _check_computed(table, cells, name, number, label)
         columns[number], further = read_column(name, cells, partial(table.address, number), options.missing)
         notices += further
     frame = pd.DataFrame(columns)
@@ -378,16 +378,11 @@ def _column_names(table: _Table, label: str) -> dict[int, str]:
     return dict(zip(table.columns, names, strict=True))
 
 
-def _check_computed(table: _Table, cells: list[object], name: str, number: int, label: str, skipped: int) -> None:
+def _check_computed(table: _Table, cells: list[object], name: str, number: int, label: str) -> None:
     uncomputed = [i for i, cell in enumerate(cells) if cell is NOT_COMPUTED]
-    if not uncomputed:
-        return
-    # Often only a row of totals has formulas.
-    n_last = sum(row >= table.first + uncomputed[0] for row in table.filled)
-    are_totals = n_last <= _MAX_TOTALS and n_last < len(table.filled)
-    raise UnreadableError(
-        f"column {name!r} of the file {label!r} has {counted(len(uncomputed), 'formula')} without a computed value, "
-        f"the first in {table.address(number, uncomputed[0])}: open the file in Excel and save it, then the values are "
-        "there.",
-        (leave_out_last(n_last, "row", skipped),) if are_totals else (),
-    )
+    if uncomputed:
+        raise DataError(
+            f"column {name!r} of the file {label!r} has {counted(len(uncomputed), 'formula')} without a computed "
+            f"value, the first in {table.address(number, uncomputed[0])}: open the file in Excel and save it, then the "
+            "values are there."
+        )

@@ -7,9 +7,8 @@ import re
 import pandas as pd
 import pytest
 
-from microagg.tables import UnreadableError
 from tests.cases import for_each
-from tests.tables.common import fails, xlsx
+from tests.tables.common import fails
 from tests.tables.workbooks import book, read, sheet, styled, text
 
 A, B = text("a"), text("b")
@@ -177,15 +176,6 @@ def test_formulas_without_values_are_refused(empty):
         "column 'b' of the file 'x.xlsx' has 2 formulas without a computed value", book(sheet(*rows)), name="x.xlsx"
     )
     assert "the first in B2: open the file in Excel and save it" in message
-
-
-def test_computed_total_may_be_left_out():
-    data = xlsx([["a", "b"], [1, 2], [3, 4], [5, 6], [None, "=SUM(B2:B4)"]])
-    with pytest.raises(UnreadableError) as caught:
-        read(data)
-    (offer,) = caught.value.offers
-    assert (offer.label, offer.reading) == ("Leave out the last row", {"skip_last": 1})
-    assert read(data, **offer.reading) == ({"a": [1, 3, 5], "b": [2, 4, 6]}, {})
 
 
 def test_results_of_formulas():
