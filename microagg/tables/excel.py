@@ -182,11 +182,7 @@ def _offer(sheet: Sheet) -> Offer:
 
 
 def _lay_out(rows: SheetRows, label: str, options: SheetOptions, max_cells: int) -> _Table:
-    """Locate the table on a sheet, with the ``options`` on rows that are not records.
-
-    DataError if no records are left, or there are too many cells; UnreadableError if there is a title, or names merged
-    over several columns, instead of the header, or hundreds of blank rows among the records.
-    """
+    """Locate the table on a sheet. DataError or UnreadableError if it is not clear where it is, or it is too large."""
     skip_lines, skip_last = options.skip_lines, options.skip_last
     n_above = sum(number <= skip_lines for number in rows.numbers[: skip_lines + 1])
     numbers, cells = rows.numbers[n_above:], rows.cells[n_above:]

@@ -74,10 +74,7 @@ class _DamagedError(ValueError):
 
 
 class Survey:
-    """What openpyxl does not return of a sheet when it reads row by row, collected as the target of a parser.
-
-    Rows and columns count from 1.
-    """
+    """What openpyxl does not return of a sheet, collected as the target of a parser. Rows and columns count from 1."""
 
     def __init__(self) -> None:
         from openpyxl.utils.cell import column_index_from_string, range_boundaries
@@ -358,10 +355,7 @@ def cell_text(cell: Any) -> str:
 
 
 def read_column(name: str, cells: list[Any], address: Callable[[int], str], missing: Sequence[str]) -> Filled:
-    """A column of a sheet, with notices. ``address`` gives that of a record's cell, such as ``B2``.
-
-    Numbers and dates stay what they are; a column in which not all cells are of one kind becomes text.
-    """
+    """A column of a sheet, with notices; ``address`` gives the address of a record's cell, such as ``B2``."""
     column = _Column(name, cells, address)
     column.leave_out(missing)
     return pd.Series(column.read()), column.notices

@@ -73,11 +73,10 @@ def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
 def as_given(
     frame: pd.DataFrame, like: IntoDataFrame, rows: IntArray | None, changed: Collection[Hashable]
 ) -> IntoDataFrame:
-    """Convert ``frame``, shape (m, some columns), made from ``as_pandas(like)``, to a table of the kind of ``like``.
+    """Convert ``frame``, made from ``as_pandas(like)`` at the positions ``rows``, to a table of the kind of ``like``.
 
-    ``rows``, shape (m,), are the positions of its records in ``like``; None for all of them in their order. Columns
-    that are not ``changed`` are those of ``like``, exactly and in their type. Of the others, texts, dates and times
-    keep their type. Categories that ``frame`` does not have, and metadata, are left out.
+    Columns that are not ``changed`` are those of ``like``, exactly and in their type. Of the others, texts, dates and
+    times keep their type. Categories that ``frame`` does not have, and metadata, are left out.
     """
     if isinstance(like, pd.DataFrame):
         return frame

@@ -70,9 +70,8 @@ def has_surrogates(text: str) -> bool:
 
 
 def column_names(header: Iterable[tuple[int, Any]], label: str, *, number: bool = False) -> list[str]:
-    """Names in a header of (position from 1, cell). An empty cell gets its position as name.
-
-    With ``number``, repeated names get a number: the second ``age`` becomes ``age (2)``.
+    """Names in a header of (position from 1, cell): an empty cell gets its position, and, with ``number``, the second
+    ``age`` becomes ``age (2)``.
     """
     names = [("" if cell is None else str(cell).strip()) or f"column {position}" for position, cell in header]
     if number:
@@ -333,10 +332,7 @@ def allowed(size: int) -> int:
 
 
 def check_memory(needed: int, size: int, label: str) -> None:
-    """Raise DataError if reading a file takes more memory than allowed.
-
-    ``needed`` is a lower bound of the memory in bytes, checked before it is taken; ``size`` is the file's size on disk.
-    """
+    """Raise DataError if reading a file of ``size`` bytes takes at least ``needed`` bytes, more than allowed."""
     limit = allowed(size)
     if needed > limit:
         rule = f"{TIMES} times its size and {BESIDE // 10**6} MB"

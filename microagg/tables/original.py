@@ -205,10 +205,7 @@ def _is_plain(dialect: Dialect) -> bool:
 
 
 def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] | None:
-    """The header and the cells of each record with their quotes, as in the file. None if their division is not plain.
-
-    ``columns`` are the cells of each column, without quotes.
-    """
+    """The header and the cells of each record as in the file, with quotes. None if their division is not plain."""
     dialect, names = cells.body.options, cells.divided.header
     if (
         not _is_plain(dialect)

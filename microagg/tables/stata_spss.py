@@ -114,10 +114,7 @@ def read_statistics(data: bytes, label: str, labels: bool | None, max_cells: int
 
 
 def _divide(cells: Any, stored: str, missing: Sequence[tuple[Any, Any]]) -> tuple[Any, pd.Series[Any] | None]:
-    """Cells without those that the file declares missing, and these codes by record, None without any.
-
-    They are within one of the ranges ``missing`` of SPSS, or letters among the numbers of a Stata file.
-    """
+    """Cells without those that the file declares missing, by ranges or as letters, and these codes by record."""
     if stored != "string" and not isinstance(cells, np.ndarray):
         is_code = np.array([isinstance(cell, str) for cell in cells])
     elif not missing or isinstance(cells, np.ndarray) == (stored == "string"):  # there may be no texts
@@ -359,10 +356,7 @@ def _add_kinds(frame: pd.DataFrame, column: str, names: Sequence[str], positions
 
 
 def kinds_of_missing(frame: pd.DataFrame, column: Hashable) -> NDArray[np.object_]:
-    """Kind of the missing value of each record of a column, shape (n,), "" for values and missing values without one.
-
-    ``frame`` is a table of a file of Stata or SPSS, or some of its records with their index; others have no kinds.
-    """
+    """Kind of the missing value of each record of a column, "" for others, if the file of ``frame`` had kinds."""
     names, text = json.loads(frame.attrs.get(_KINDS, {}).get(str(column), '[[], ""]'))
     kinds, index = np.full(len(frame), "", dtype=object), frame.index
     if not (names and len(index) and is_integer_dtype(index) and index.min() >= 0 and index.max() < len(text)):

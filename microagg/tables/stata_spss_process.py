@@ -20,12 +20,11 @@ import numpy as np
 
 
 def read(data: bytes, max_cells: int) -> dict[str, Any]:
-    """Variables of a file, and its records unless they have more than ``max_cells`` cells.
+    """Variables of a file, and at most one record more than ``max_cells`` allow, or none if it declares too many.
 
-    ``columns`` are arrays of n floats, or lists of n texts, in the order of ``names``: none if the file declares too
-    many records, and at most one record too many otherwise. Dates are numbers, as they are stored. If texts of a Stata
-    file are not in its encoding, they are ``recoded``: read as Latin-1. User-missing values are among the others, those
-    of Stata as the letters ``a`` to ``z``.
+    ``columns`` are arrays of n floats, or lists of n texts, in the order of ``names``, with dates as they are stored.
+    Texts of Stata that are not in the encoding of the file are ``recoded``: read as Latin-1. User-missing values are
+    among the others, those of Stata as the letters ``a`` to ``z``.
     """
     import pyreadstat
 
@@ -93,10 +92,7 @@ def _compact(cells: list[Any]) -> Any:
 
 
 def read_or_error(data: bytes, max_cells: int, most: int | None = None) -> dict[str, Any]:
-    """The result of :func:`read`, or only the name of its error as ``error``.
-
-    If the result takes more than half of ``most`` bytes, only its size is returned, as ``needed``.
-    """
+    """The result of :func:`read`, or its ``error``; only its size as ``needed`` if it takes half of ``most`` bytes."""
     try:
         parsed = read(data, max_cells)
     except Exception as error:  # pyreadstat has errors of its own, and lets others through
@@ -131,10 +127,7 @@ def write(parsed: dict[str, Any], stream: BinaryIO) -> None:
 
 
 def parse_answer(data: bytes) -> dict[str, Any]:
-    """The result that :func:`write` has written.
-
-    Raises ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile for other data.
-    """
+    """The result that :func:`write` has written. An error of many kinds for other data."""
     line, _, archive = data.partition(b"\n")
     parsed: dict[str, Any] = json.loads(line)
     if "labels" in parsed:

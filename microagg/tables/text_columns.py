@@ -72,7 +72,7 @@ def cells_in(chunks: Sequence[str]) -> Iterator[str]:
 def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequence[str]) -> Filled:
     """Convert the ``chunks`` of a column, see :data:`SEPARATOR`, and return it with its notices.
 
-    In a column of text, empty cells and those in ``missing`` are missing; in one of numbers, :data:`MISSING` are too.
+    In a column of numbers, cells in :data:`MISSING` are missing, too.
     """
     absent = frozenset(["", *missing])
     numbers = _read_numbers(chunks, decimal, absent.union(MISSING))

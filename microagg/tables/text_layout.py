@@ -122,10 +122,7 @@ def find_rival(text: str, dialect: Dialect, *, blanks: bool = True) -> str | Non
 
 
 def title_of_several(text: str, dialect: Dialect) -> tuple[int, str] | None:
-    """Number of title lines above a table with several columns, and its delimiter. None without titles.
-
-    Text of one column has commas too, but followed by blanks, unlike those between cells.
-    """
+    """Number of title lines above a table with several columns, and its delimiter. None without titles."""
     lines = text[:SAMPLE_CHARACTERS].splitlines()[:_SAMPLE_LINES]
     for i in range(1, min(_MAX_TITLES, len(lines) - 2)):
         below = "\n".join(lines[i:])
@@ -274,10 +271,7 @@ class Block(NamedTuple):
 
 
 def tables_in(text: str, dialect: Dialect) -> list[Block]:
-    """Tables one below the other with blank lines between, the longest first. Empty if there is only one.
-
-    Lines of delimiters alone count as blank. A table has a header without numbers and records with equally many fields.
-    """
+    """Tables with a header, divided by blank lines, the longest first. Empty if there is only one."""
     if len(text) > _MAX_CHARACTERS:
         return []
     lines = re.split(r"\r\n|\n|\r", text)

@@ -292,9 +292,8 @@ def _records(lines: Iterator[_Line], width: int, text: str, options: Dialect, di
 def _mender(text: str, width: int, options: Dialect) -> Callable[[list[str]], list[str]]:
     """Function that makes a record of ``width`` fields from one that has fewer or more.
 
-    A line that another delimiter divides into this number of fields is divided by it. Fields that lack at the end are
-    empty. If there are too many, because a cell contains delimiters, some are joined so that numbers and texts are in
-    the columns of numbers and texts; of equally good ways, in the column with the longest texts.
+    Of too many fields, some are joined, so that numbers and texts are in the columns of numbers and texts; of equally
+    good ways, in the column with the longest texts.
     """
     rows = [row for _, row in itertools.islice(numbered_rows(text, options), 5 * _N_EXAMINED)][options.header_lines :]
     columns = list(zip(*[row for row in rows if len(row) == width][:_N_EXAMINED], strict=True)) or [()] * width

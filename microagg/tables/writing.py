@@ -274,10 +274,9 @@ def workbook(
     formats: Sequence[str] = (),
     widths: Sequence[float | None] = (),
 ) -> bytes:
-    """Write a workbook with one sheet ``title``, from the name, the cells and, if it is set, the width of each column.
+    """Write a workbook with one sheet ``title`` of columns: names, cells of :func:`sheet_cells`, and widths.
 
-    Cells are those of :func:`sheet_cells`. Cells with the j-th of the ``formats`` (of numbers, ECMA-376, part 1,
-    18.8.31) have the style :func:`style` (j).
+    Cells with the j-th of the number ``formats`` have the style :func:`style` (j).
     """
     numbered = [(_FIRST_FORMAT + j, html.escape(code)) for j, code in enumerate(formats)]
     xfs = '<xf numFmtId="{}" fontId="0" fillId="0" borderId="0" xfId="0"{} applyNumberFormat="1"/>'
