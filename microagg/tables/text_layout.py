@@ -130,6 +130,7 @@ def title_of_several(text: str, dialect: Dialect) -> tuple[int, str] | None:
             if mark == dialect.delimiter or any(mark in line for line in lines[:i]) or not lines[i].strip():
                 continue
             rows = rows_of_equal_width(below, dialect.with_delimiter(mark))
+            # Text of one column has commas too, but followed by blanks, unlike those between cells.
             is_prose = mark == "," and any(cell[:1] == " " for row in rows for cell in row[1:])
             if rows and not is_prose and len(set(rows[0])) == len(rows[0]):
                 return i, mark

@@ -287,12 +287,3 @@ def test_what_is_read_is_written_and_read_again(name):
 
 def texts(frame):
     return [[None if pd.isna(cell) else str(cell) for cell in column] for _, column in frame.items()]
-
-
-def test_all_columns_in_one_table():
-    names = list(COLUMNS)[:25]  # as many as have one letter, with the number of the row
-    reading = read_file(table_of(names), name="x.xlsx")
-    assert list(reading.frame) == [*names, "row"]
-    for name in names:
-        pd.testing.assert_series_equal(reading.frame[name], read_file(table_of([name]), name="x.xlsx").frame[name])
-        assert {notice.code for notice in reading.notices if notice.column == name} == COLUMNS[name][1]

@@ -70,11 +70,6 @@ def test_numbers_that_lose_nothing_are_numbers_without_a_word(cells, numbers, ki
     assert read(*cells) == (numbers, kind, ())
 
 
-@pytest.mark.parametrize("cells", [("1_000", "2"), ("0x10", "1"), ("١٢", "3"), ("1 234", "5"), ("2020-01-31", "x")])
-def test_text_stays_as_it_stands(cells):
-    assert read(*cells) == (list(cells), "O", ())
-
-
 @pytest.mark.parametrize(
     ("cell", "number"),
     [
