@@ -1,13 +1,19 @@
 """Columns without loss of values: results of every reader, and inputs of every writer.
 
-Cells that no number or date represents stay text, with a notice. Before writing, a column becomes plain: numbers,
-booleans, dates, categories or text.
+Cells that no number or date represents stay text, with a notice: a number must keep the information of its cell, so
+``01067``, ``+49``, ``10E2`` and numbers with more digits than a float stay text, although Python can convert them.
+Before writing, a column becomes plain: numbers, booleans, dates, categories or text.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -16,8 +22,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_complex_dtype, is_float_dtype, is_integer_dtype
 
-from microagg.tables.notices import Notice
-from microagg.validation import counted
+from microagg.tables.notices import MISSING, Notice, Offer
+from microagg.validation import counted, shortened
 
 #: A column of a file as a Series of n cells, and notices on it.
 Filled = tuple["pd.Series[Any]", list[Notice]]
@@ -31,6 +37,21 @@ TEXT: Any = pd.Series(["text"]).dtype
 
 # The first day that Python can print, and the first one after those.
 _FIRST_DAY, _DAY_AFTER_LAST = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
+
+#: The separator of cells in a chunk; text files with this character are refused.
+SEPARATOR = "\0"
+
+_MAX_QUOTED = 40
+_BLANKS = " \t"
+
+# No float has more digits than this.
+_MAX_DIGITS = 800
+
+_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)?\.[0-9]+")
+# Powers of ten in the form of programs; 10E2 is more likely a code.
+_POWER = re.compile(r"-?(?:[0-9]|(?:0|[1-9][0-9]*)?\.[0-9]+)[eE][+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE)
 
 
 def texts(cells: Sequence[str | None]) -> pd.Series[Any]:
@@ -153,3 +174,239 @@ def _is_exact(cell: Any, number: float) -> bool:
     if isinstance(cell, Decimal):
         return bool(Decimal(repr(number)) == cell) or cell.is_nan()
     return bool(pd.isna(cell) or cell == number)
+
+
+# --- columns of text files --------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Count:
+    """The number of cells of some kind, and the first of them."""
+
+    cells: int = 0
+    example: str = ""
+
+    def add(self, cell: str, cells: int = 1) -> None:
+        self.example = self.example or cell
+        self.cells += cells
+
+
+@dataclass
+class _Numbers:
+    """The numbers of a column, chunk by chunk, and the losses of its cells as numbers."""
+
+    values: list[NDArray[Any]] = field(default_factory=list)  # int64, float64, or Python integers beyond 64 bits
+    present: list[NDArray[np.bool_]] = field(default_factory=list)
+    has_points: bool = False
+    lossy: _Count = field(default_factory=_Count)  # cells that lose information as numbers
+    powers: _Count = field(default_factory=_Count)  # of ten without a point: 1e5 may be a code
+    respelled: _Count = field(default_factory=_Count)  # cells with another text than their float
+
+
+def cells_in(chunks: Sequence[str]) -> Iterator[str]:
+    """Yield the cells of a column, one for each record."""
+    return itertools.chain.from_iterable(chunk.split(SEPARATOR) for chunk in chunks)
+
+
+def read_text_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequence[str]) -> Filled:
+    """Convert the ``chunks`` of a column, see :data:`SEPARATOR`, and return it with its notices.
+
+    In a column of numbers, cells in :data:`MISSING` are missing, too.
+    """
+    absent = frozenset(["", *missing])
+    numbers = _read_numbers(chunks, decimal, absent.union(MISSING))
+    notices: list[Notice] = []
+    if numbers is not None and any(map(len, numbers.values)):
+        column = _number_column(numbers)
+        if column is not None:
+            is_respelled = column.dtype.kind == "f" and numbers.respelled.cells
+            return column, [_respelled_notice(name, numbers.respelled, decimal)] if is_respelled else []
+        notices = [_lossy_notice(name, numbers.lossy, decimal)]
+    elif numbers is not None and absent.issuperset(cells_in(chunks)):
+        return pd.Series(np.full(sum(map(len, numbers.present)), np.nan)), _missing_in_text(chunks, name, missing)
+    return _texts(chunks, absent), notices + _missing_in_text(chunks, name, missing)
+
+
+def is_number(cell: str, decimal: str = ".") -> bool:
+    """Whether a cell may be a number, even if it would lose information."""
+    return _NUMBER.fullmatch(_swap_marks(cell, decimal).strip(_BLANKS)) is not None
+
+
+def is_number_but_for(chunks: Sequence[str], decimal: str) -> bool:
+    """Whether all cells are numbers except the first. Some must be."""
+    first, *rest = chunks[0].split(SEPARATOR)
+    if not first.strip() or is_number(first, decimal) or first in MISSING:
+        return False
+    sample = [cell for cell in rest[:50] if cell not in ("", *MISSING)]
+    if not sample or not all(is_number(cell, decimal) for cell in sample):
+        return False
+    return _read_numbers([SEPARATOR.join(rest), *chunks[1:]], decimal, frozenset(["", *MISSING])) is not None
+
+
+def _swap_marks(text: str, decimal: str) -> str:
+    """Cells with a point as the decimal mark, or the reverse."""
+    return text.translate({44: 46, 46: 44}) if decimal == "," else text
+
+
+def _read_numbers(chunks: Sequence[str], decimal: str, absent: frozenset[str]) -> _Numbers | None:
+    numbers = _Numbers()
+    for chunk in chunks:
+        cells = _swap_marks(chunk, decimal).split(SEPARATOR)
+        present = [cell not in absent for cell in cells]
+        values = _values(list(itertools.compress(cells, present)), numbers)
+        if values is None:
+            return None
+        numbers.values.append(values)
+        numbers.present.append(np.array(present))
+    if not numbers.has_points and numbers.powers.cells:
+        numbers.lossy.add(numbers.powers.example, numbers.powers.cells)
+    return numbers
+
+
+def _values(cells: list[str], numbers: _Numbers) -> NDArray[Any] | None:
+    """Cells as integers or floats, or None if one is not a number. ``numbers`` counts their losses."""
+    if not cells:
+        return np.empty(0, dtype=np.int64)
+    with contextlib.suppress(ValueError):
+        integers = list(map(int, cells))
+        if list(map(str, integers)) == cells:
+            numbers.respelled.add(cells[0], len(cells))
+            return _integers(integers)
+    try:
+        floats = list(map(float, cells))
+    except ValueError:
+        return None
+    # Cells that Python writes in the same way, with a point, lose nothing.
+    unusual = Counter(cell for cell, value in zip(cells, floats, strict=True) if "." not in cell or repr(value) != cell)
+    numbers.has_points |= unusual.total() < len(cells)
+    if not _classify(unusual, numbers):
+        return None
+    if not numbers.lossy.cells and not any("." in cell or "e" in cell or "E" in cell for cell in cells):
+        return _integers(list(map(int, cells)))
+    return np.array(floats)
+
+
+def _integers(values: list[int]) -> NDArray[Any]:
+    try:
+        return np.array(values, dtype=np.int64)
+    except OverflowError:
+        return np.array(values, dtype=object)
+
+
+def _classify(cells: Counter[str], numbers: _Numbers) -> bool:
+    """Count the losses of distinct cells as numbers. Return False if one is not a number."""
+    long_cells: list[tuple[str, int]] = []
+    for cell, count in cells.items():
+        text = cell.strip(_BLANKS)
+        if _WHOLE.fullmatch(text):
+            if text == "-0" or len(text) > _MAX_DIGITS:
+                numbers.lossy.add(cell, count)
+            elif len(text) > EXACT_DIGITS:
+                long_cells.append((cell, count))
+        elif _DECIMAL.fullmatch(text) or _POWER.fullmatch(text):
+            if not _is_lossless(text):
+                numbers.lossy.add(cell, count)
+            if "." in text:
+                numbers.has_points = True
+            else:
+                numbers.powers.add(cell, count)
+        elif _NUMBER.fullmatch(text):
+            numbers.lossy.add(cell, count)
+        else:
+            return False
+        if repr(float(text)) != text:
+            numbers.respelled.add(cell, count)
+    for cell, count in long_cells if numbers.has_points else ():
+        if not _is_float(int(cell)):
+            numbers.lossy.add(cell, count)
+    return True
+
+
+def _is_float(value: int) -> bool:
+    return Decimal(repr(float(str(value)))) == value
+
+
+def _is_lossless(text: str) -> bool:
+    """Whether the float of ``text`` has all its digits. 0.10000000000000001, written as 0.1, has."""
+    digits = re.split("[eE]", text)[0].replace(".", "").lstrip("-0")
+    value = float(text)
+    if math.isinf(value) or (value == 0 and digits) or len(digits) > _MAX_DIGITS:
+        return False
+    if len(digits) <= EXACT_DIGITS and (value == 0 or abs(value) > 1e-300):
+        return True
+    return Decimal(text) in (Decimal(repr(value)), Decimal(f"{value:.{len(digits) - 1}e}"))
+
+
+def _number_column(numbers: _Numbers) -> pd.Series[Any] | None:
+    present = np.concatenate(numbers.present)
+    is_whole = all(values.dtype.kind != "f" for values in numbers.values)
+    for values in numbers.values if not is_whole else ():
+        if values.dtype.kind != "f":
+            for value in values[(values > EXACT_WHOLE) | (values < -EXACT_WHOLE)].tolist():
+                if not _is_float(value):
+                    numbers.lossy.add(str(value))
+    values = np.concatenate(numbers.values)
+    if is_whole and values.dtype == object and (values.min() < 0 or values.max() >= 2**64):
+        for value in values[(values < -(2**63)) | (values >= 2**63)]:
+            numbers.lossy.add(str(value))
+    if numbers.lossy.cells:
+        return None
+    if not is_whole:
+        column = np.full(len(present), np.nan)
+    else:
+        column = np.zeros(len(present), dtype=np.uint64 if values.dtype == object else np.int64)
+    column[present] = values
+    return whole_numbers(column, ~present) if is_whole else pd.Series(column, copy=False)
+
+
+def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
+    """Cells as text, or as booleans if all have Python's form: ``TRUE`` is text."""
+    words: dict[str, Any] = {"True": True, "False": False, **dict.fromkeys(absent, np.nan)}
+    if all(words.keys() >= set(chunk.split(SEPARATOR)) for chunk in chunks):
+        values = [words[cell] for cell in cells_in(chunks)]
+        return pd.Series(np.array(values, dtype=np.bool_ if set(map(type, values)) == {bool} else object))
+    parts = []
+    for chunk in chunks:
+        shared: dict[str, str | None] = dict.fromkeys(absent)  # equal texts are one object
+        parts.append(texts([shared.setdefault(cell, cell) for cell in chunk.split(SEPARATOR)]))
+    return pd.concat(parts, ignore_index=True)
+
+
+def brief(cell: str) -> str:
+    """A cell in quotes, shortened if it is long."""
+    return repr(shortened(cell, _MAX_QUOTED))
+
+
+def _lossy_notice(name: str, lossy: _Count, decimal: str) -> Notice:
+    cell = _swap_marks(lossy.example, decimal)
+    text = (
+        f"Column {brief(name)} is kept as text because of {counted(lossy.cells, 'cell')} such as {brief(cell)}: as a "
+        f"number, it would become {repr(float(lossy.example) + 0.0).removesuffix('.0')}."
+    )
+    return Notice("kept-as-text", text, column=name, example=cell)
+
+
+def _respelled_notice(name: str, respelled: _Count, decimal: str) -> Notice:
+    """Notice of cells in a column of floats with another text than their float: ``1.50`` and 1.5."""
+    cell = _swap_marks(respelled.example, decimal)
+    text = (
+        f"Column {brief(name)} is read as numbers, of which {respelled.cells:,} will be written otherwise, such as "
+        f"{brief(cell)} as {float(respelled.example)!r}, which is the same number."
+    )
+    return Notice("respelled", text, column=name, example=cell)
+
+
+def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -> list[Notice]:
+    """Notice of the words in a column of text that count as missing, as they may be names or codes."""
+    counting = frozenset(word for word in missing if any(word in chunk for chunk in chunks))
+    words = Counter(cell for cell in cells_in(chunks) if cell in counting) if counting else Counter()
+    if not words:
+        return []
+    count, first = words.total(), next(iter(words))
+    text = (
+        f"In column {brief(name)}, {counted(count, 'cell')} such as {brief(first)} count{'s' if count == 1 else ''} as "
+        "missing. It may be text of its own, as NA is for Namibia."
+    )
+    others = [word for word in missing if word not in words]
+    offer = Offer(f"Take {', '.join(sorted(words))} as text", {"missing": others})
+    return [Notice("missing-words", text, column=name, example=first, offers=(offer,))]

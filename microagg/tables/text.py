@@ -20,6 +20,7 @@ from pandas.api.types import is_numeric_dtype
 from microagg.errors import DataError
 from microagg.tables import text_layout as layout
 from microagg.tables import text_lines
+from microagg.tables.lossless import SEPARATOR, brief, cells_in, is_number, is_number_but_for, read_text_column
 from microagg.tables.notices import (
     Attempt,
     Line,
@@ -34,7 +35,6 @@ from microagg.tables.notices import (
     ways_on,
     with_ways,
 )
-from microagg.tables.text_columns import SEPARATOR, brief, cells_in, is_number, is_number_but_for, read_column
 from microagg.tables.text_layout import Lines
 from microagg.tables.text_lines import Dialect, Divided, TextOptions, is_empty
 from microagg.validation import counted, listing, shortened
@@ -156,7 +156,7 @@ def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Readin
     _check_names(body, divided.header)
     names = _names(divided, label, options)
     columns = [
-        read_column(chunks, name, options.decimal, options.missing)
+        read_text_column(chunks, name, options.decimal, options.missing)
         for chunks, name in zip(divided.chunks, names, strict=True)
     ]
     frame = pd.DataFrame({i: column for i, (column, _) in enumerate(columns)})

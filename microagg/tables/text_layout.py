@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from microagg.tables.lossless import is_number
 from microagg.tables.notices import MISSING
-from microagg.tables.text_columns import is_number
 from microagg.tables.text_lines import Dialect, TextOptions, is_empty, numbered_rows
 
 #: The delimiters that are recognized; the comma last, as it may also be a decimal comma.

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from microagg.errors import DataError, ParameterError
+from microagg.tables.lossless import SEPARATOR, brief, is_number
 from microagg.tables.notices import LayoutOptions, Offer, UnreadableError, check_cells
-from microagg.tables.text_columns import SEPARATOR, brief, is_number
 from microagg.validation import check_choice, check_whole
 
 # By default, the csv module allows cells of at most 131,072 characters; the size of a file has a limit anyway.
