@@ -39,8 +39,7 @@ def _read(name: str, *endings: str) -> Kind:
     return Kind(name, f"give it the ending {endings[0]}", endings)
 
 
-_UNPACK = "unpack it, and choose the table in it"
-_EXPORT = "export the table as .csv or .xlsx"
+_UNPACK, _EXPORT = "unpack it, and choose the table in it", "export the table as .csv or .xlsx"
 _SAVE = "open it, and save the table as .csv or .xlsx"
 
 _SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
@@ -249,9 +248,8 @@ def read_file(
       digits than a number of 64 bits holds, is infinite or ends with a point, or if all cells with an exponent are
       without a point: ``10E2`` may be a code. Blanks around numbers do not count.
     - ``True`` and ``False``, as Python and pandas write them, are booleans; ``TRUE`` is text.
-    - In a workbook, the first row with any content is the header, empty rows and columns around the
-      table do not count, and formulas have their last computed values; those without any are refused. Characters that
-      Excel escapes in its files, such as ``_x000D_``, are decoded.
+    - In a workbook, the first row with any content is the header, empty rows and columns around the table do not
+      count, and formulas have their last computed values; those without any are refused.
     - Cells of a workbook are what the file holds, however their number format rounds it, with these exceptions: whole
       numbers that Excel shows with leading zeros, times of day, durations, and columns in which not all cells are
       numbers, or all are dates, become text. Errors such as ``#DIV/0!`` are missing values.
@@ -262,11 +260,9 @@ def read_file(
       day of SPSS are text such as ``14:05:00``. Whole numbers of Stata's integer types and of SPSS formats without
       decimals are integers if none is missing.
     - Codes with value labels become categories in the order of the codes, an ordered Categorical if an SPSS file says
-      that the variable is ordinal. Labels of codes that mean missing are left out. Codes without a label become
-      categories named by the number, except for a variable that an SPSS file says is on a scale, which stays a column
-      of numbers then, like one with few labels: for values at its ends, or for at most a fifth of its values, labels
-      of missing values ("don't know") aside. A notice names such columns. Codes that
-      share a label get their number in brackets after it.
+      that the variable is ordinal. Codes without a label become categories named by the number. A variable with few
+      labels, for values at its ends or for at most a fifth of its values, stays a column of numbers, with a notice, as
+      does one on a scale according to SPSS. Codes that share a label get their number in brackets after it.
     """
     arguments = locals()
     data, label = _unpack(*_read_bytes(source, name))
@@ -375,9 +371,7 @@ def _check_signature(data: bytes, label: str, ending: str) -> None:
         expected = "a Parquet file, or only a part of one: export it again"
     elif ending == ".xlsx" and not zipfile.is_zipfile(io.BytesIO(data)):
         expected = "an Excel workbook, or a damaged one: save it as .xlsx again"
-    elif ending == ".dta" and not (
-        data.startswith(b"<stata_dta>") or (data[0] in _OLD_STATA and data[1:2] in (b"\1", b"\2"))
-    ):
+    elif ending == ".dta" and kind is None and not (data[0] in _OLD_STATA and data[1:2] in (b"\1", b"\2")):
         expected = "a Stata file: save it as .dta again"
     elif ending in (".sav", ".zsav") and not data.startswith((b"$FL2", b"$FL3")):
         expected = "an SPSS file: save it as .sav again"
