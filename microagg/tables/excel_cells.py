@@ -381,7 +381,6 @@ class _Column:
         # Among numbers, NA is always a missing value; among texts, it may be Namibia.
         others = any(cell is not None and type(cell) is not str for cell in self._cells)
         if others and not self._find(lambda cell: type(cell) is str and not (cell.isspace() or cell in absent_words)):
-            self._without(lambda cell: type(cell) is str and cell in absent_words)
             self._without(lambda cell: type(cell) is str)
             return
         absent = self._without(lambda cell: type(cell) is str and cell in missing)

@@ -134,22 +134,6 @@ def test_columns_that_stay_as_they_are_stay_so_to_the_last_digit():
         assert is_category or frame.schema.field(name).equals(arrow.schema.field(name))
 
 
-def test_pandas_gets_what_it_can_hold():
-    with pytest.warns(ConvertedColumnWarning):
-        frame = as_pandas(rich())
-    assert frame["whole"].tolist() == [BEYOND, pd.NA, 2, 3, 4, -BEYOND]
-    assert frame["unsigned"].tolist() == [2**64 - 1, 0, 1, 2, 3, 4]
-    assert frame["exact"].tolist()[0] == "12345678901234567.89"
-    assert frame["short"].tolist()[0] == 1.1
-    assert frame["zoned"][0] == pd.Timestamp("2020-02-29 12:30:01", tz="Europe/Berlin")
-    assert frame["day"][0] == pd.Timestamp("2020-02-29")
-    assert frame["time"][0] == "14:05:00"
-    assert list(frame["school"].cat.categories) == ["low", "mid", "high"]
-    assert frame["school"].cat.ordered
-    assert not frame["ward"].cat.ordered
-    assert frame.index.equals(pd.RangeIndex(6))
-
-
 @pytest.mark.parametrize("form", [lambda table: table, pl.DataFrame.to_arrow], ids=["polars", "pyarrow"])
 def test_replaced_columns_keep_their_type_where_they_can(form):
     table = form(
