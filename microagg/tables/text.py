@@ -151,10 +151,10 @@ def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Readin
     divided = _divide(body, max_cells)
     if len(divided.chunks) == 1:
         _check_single(body)
+    _check_names(body, divided)
+    names = _names(divided, label, options)
     if divided.records == 0:
         refuse_no_records(label)
-    _check_names(body, divided.header)
-    names = _names(divided, label, options)
     columns = [
         read_text_column(chunks, name, options.decimal, options.missing)
         for chunks, name in zip(divided.chunks, names, strict=True)
@@ -255,8 +255,9 @@ def _check_single(body: Body) -> None:
         )
 
 
-def _check_names(body: Body, header: Sequence[str]) -> None:
+def _check_names(body: Body, divided: Divided) -> None:
     """Raise :class:`UnreadableError` if a name is repeated without being numbered, or all are in other quotes."""
+    header = divided.header
     names = [name.strip() for name in header if name.strip()]
     if not body.options.number_names and len(set(names)) < len(names):
         again = next(name for i, name in enumerate(names) if name in names[:i])
@@ -269,7 +270,7 @@ def _check_names(body: Body, header: Sequence[str]) -> None:
             (*([_join_names(body.options.header_lines + 1)] if may_join else []), number),
         )
     for pattern, quote, kind in ((r"[“”„‟«].*[“”‟»]", "curly", "typographic"), (r"'.*'", "'", "single")):
-        if header and all(re.fullmatch(pattern, name.strip()) for name in header):
+        if header and divided.records and all(re.fullmatch(pattern, name.strip()) for name in header):
             raise UnreadableError(
                 f"the names in the file {body.label!r} stand in {kind} quotes, such as {brief(header[0])}: say that "
                 f"{kind} quotes stand around cells.",
