@@ -1,0 +1,418 @@
+"""Stata and SPSS files: labels, missing values and dates as the file says, and what is written can be read again."""
+
+import datetime as dt
+import io
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+import pyreadstat
+import pytest
+
+from microagg.errors import DataError
+from microagg.tables import read_file, read_table, write_table
+from microagg.tables.limits import LIMITS
+from microagg.tables.stata_spss_process import parse_answer, read_or_error, write
+from tests.tables.common import fails
+
+
+def dta(frame, **options):
+    stream = io.BytesIO()
+    frame.to_stata(stream, write_index=False, **{"version": 118, **options})
+    return stream.getvalue()
+
+
+def by_pyreadstat(ending, frame, **options):
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"x.{ending}"
+        getattr(pyreadstat, f"write_{ending}")(frame, str(path), **options)
+        return path.read_bytes()
+
+
+def sav(frame, **options):
+    return by_pyreadstat("sav", frame, **options)
+
+
+def again(frame, ending):
+    return read_table(write_table(frame, f"x.{ending}"), name=f"x.{ending}")
+
+
+# --- reading Stata ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", [114, 117, 118, 119])
+def test_columns_of_stata(version):
+    given = pd.DataFrame(
+        {
+            "whole": np.array([1, -100, 7], dtype=np.int8),
+            "gaps": [1.5, np.nan, 0.1 + 0.2],
+            "text": ["01067", "", "x"],
+            "day": pd.to_datetime(["2024-05-01", None, "1880-01-02"]),
+        }
+    )
+    frame = read_table(dta(given, version=version, convert_dates={"day": "td"}), name="x.dta")
+    assert list(frame) == ["whole", "gaps", "text", "day"]
+    assert frame["whole"].dtype == np.int64
+    assert frame["whole"].tolist() == [1, -100, 7]
+    np.testing.assert_array_equal(frame["gaps"], [1.5, np.nan, 0.1 + 0.2])
+    assert frame["text"].isna().tolist() == [False, True, False]
+    assert frame["text"][0] == "01067"
+    assert frame["day"].tolist()[::2] == [dt.datetime(2024, 5, 1), dt.datetime(1880, 1, 2)]
+    assert frame["day"].isna().tolist() == [False, True, False]
+    assert frame.index.equals(pd.RangeIndex(3))
+
+
+def test_codes_that_share_a_label_stay_apart():
+    data = dta(pd.DataFrame({"c": [8, 9, 1]}), value_labels={"c": {1: "one", 8: "other", 9: "other"}})
+    assert read_table(data, name="x.dta")["c"].tolist() == ["other (8)", "other (9)", "one"]
+    # The label of one code is the text of another one.
+    data = dta(pd.DataFrame({"c": [1, 2]}), value_labels={"c": {1: "2"}})
+    assert read_table(data, name="x.dta")["c"].tolist() == ["2 (1)", "2 (2)"]
+    data = dta(pd.DataFrame({"c": [1]}), value_labels={"c": {1: "a", 2: "a", 3: "a (1)"}})
+    fails(r"column 'c' of the file 'x\.dta' several codes have the label 'a \(1\)'", data, name="x.dta")
+
+
+def test_missing_values_of_every_kind():
+    given = pd.DataFrame({"c": [1, "a", "z", 2], "d": [1.5, 2.5, np.nan, 3.5]})
+    data = by_pyreadstat(
+        "dta",
+        given,
+        missing_user_values={"c": ["a", "z"]},
+        variable_value_labels={"c": {1: "one", 2: "two", "a": "refused"}},
+    )
+    frame = read_table(data, name="x.dta")
+    assert frame["c"].isna().tolist() == [False, True, True, False]
+    assert frame["c"].cat.categories.tolist() == ["one", "two"]
+    np.testing.assert_array_equal(frame["d"], [1.5, 2.5, np.nan, 3.5])
+
+
+def test_long_texts_beside_labels():
+    given = pd.DataFrame({"note": ["ü" * 3000, "", "b"], "c": [1, 2, 1]})
+    frame = read_table(dta(given, convert_strl=["note"], value_labels={"c": {1: "one", 2: "two"}}), name="x.dta")
+    assert frame["note"][0] == "ü" * 3000
+    assert frame["note"].isna().tolist() == [False, True, False]
+    assert frame["c"].tolist() == ["one", "two", "one"]
+
+
+@pytest.mark.parametrize(
+    ("form", "number", "day"),
+    [
+        ("%td", -0.5, "1959-12-31"),
+        ("%-tdD_m_CY", 1, "1960-01-02"),
+        ("%d", 1, "1960-01-02"),
+        ("%tw", 52 + 51, "1961-12-24"),
+        ("%tw", -1, "1959-12-24"),
+        ("%tm", -1, "1959-12-01"),
+        ("%tq", 5, "1961-04-01"),
+        ("%th", 3, "1961-07-01"),
+        ("%ty", 2024, "2024-01-01"),
+        ("%tc", -1000, "1959-12-31 23:59:59"),
+    ],
+)
+def test_periods_are_their_first_days(form, number, day):
+    data = dta(pd.DataFrame({"t": [number, np.nan]}, dtype=float)).replace(
+        b"%10.0g" + bytes(51), form.encode().ljust(57, b"\0")
+    )
+    column = read_table(data, name="x.dta")["t"]
+    assert column[0] == pd.Timestamp(day)
+    assert pd.isna(column[1])
+
+
+def test_numbers_that_no_calendar_has_stay_numbers():
+    data = dta(pd.DataFrame({"t": [1e300, 3.0]})).replace(b"%10.0g" + bytes(51), b"%td".ljust(57, b"\0"))
+    reading = read_file(data, name="x.dta")
+    assert reading.frame["t"].tolist() == [1e300, 3.0]
+    (notice,) = reading.notices
+    assert (notice.code, notice.column) == ("kept-as-number", "t")
+    assert "such as 1e+300 in Stata's format %td, counted from 1960" in notice.text
+
+
+def test_texts_in_another_encoding_are_read_and_it_is_said():
+    good = dta(pd.DataFrame({"größe": ["abcd", "über"]}))
+    reading = read_file(good.replace(b"abcd", b"a\xe9cd"), name="x.dta")
+    assert reading.frame.to_dict("list") == {"größe": ["aécd", "über"]}
+    (notice,) = reading.notices
+    assert notice.code == "encoding"
+    assert "'x.dta' holds texts that are not in its encoding: these are read as Latin-1" in notice.text
+    # Before Stata 14, texts were those of Windows.
+    old = dta(pd.DataFrame({"t": ["abcd"]}), version=114).replace(b"abcd", b"\x80\xe9cd")
+    assert read_table(old, name="x.dta")["t"].tolist() == ["€écd"]
+
+
+def test_a_long_text_that_many_records_point_at_in_the_process_that_reads_it(monkeypatch):
+    monkeypatch.setattr("microagg.tables.notices.machine_memory", lambda: None)
+    given = pd.DataFrame({"note": ["x" * 100_000] * 2000})
+    data = dta(given, convert_strl=["note"])
+    assert len(data) < 200_000
+    fails("would take at least .* MB of memory, over the limit of 202 MB", data, name="x.dta")
+    assert read_table(dta(given[:10], convert_strl=["note"]), name="x.dta")["note"].tolist() == ["x" * 100_000] * 10
+
+
+@pytest.mark.parametrize("make", [sav, dta], ids=["SPSS", "Stata"])
+def test_refusals(make):
+    kind, ending = ("a Stata", "dta") if make is dta else ("an SPSS", "sav")
+    good, name = make(pd.DataFrame({"a": np.arange(1000.0) + 0.5, "b": 1})), f"x.{ending}"
+    fails(f"'{name}' has a header but no records", make(pd.DataFrame({"a": [1.0]}).iloc[:0]), name=name)
+    fails(f"not a .csv file but {kind} file: give it the ending .{ending}", good, name="x.csv")
+    assert len(read_table(good, name=name, max_cells=2000)) == 1000
+    fails("1,000 records with 2 columns, over the limit of 1,998 cells", good, name=name, max_cells=1998)
+    fails("over the limit of 100 cells", good, name=name, max_cells=100)
+    for part in (good[:300], *([b"<stata_dta>", b"\x72\x01\x01"] if make is dta else [])):
+        fails(rf"'x\.{ending}' is a damaged {kind.split()[1]} file.*: save it as \.{ending} again", part, name=name)
+
+
+def test_equal_names():
+    data = dta(pd.DataFrame({"aa": [1.0], "ab": [2.0]}))
+    twice = data.replace(b"ab" + bytes(127), b"aa" + bytes(127), 1)
+    assert twice != data
+    fails("'x.dta', the column name 'aa' occurs more than once", twice, name="x.dta")
+
+
+# --- reading SPSS -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ending", "compress"), [("sav", False), ("zsav", True), ("sav", True)])
+def test_columns_of_spss(ending, compress):
+    given = pd.DataFrame(
+        {
+            "whole": [1, -2, 3],
+            "gaps": [1.0, np.nan, 3.0],
+            "decimals": [1.0, 2.0, 3.0],
+            "text": ["01067", "", " x "],
+            "day": pd.to_datetime(["2024-05-01", None, "1880-01-02"]),
+            "time": pd.to_datetime(["2024-05-01 12:00:01.123", None, "1880-01-02 23:59:59.999"]),
+            "clock": [dt.time(14, 5), None, dt.time(1, 2, 3)],
+        }
+    )
+    data = sav(given, compress=compress, variable_format={"whole": "F8.0", "gaps": "F8.0", "day": "DATE11"})
+    frame = read_table(data, name=f"x.{ending}")
+    assert list(frame) == list(given)
+    assert frame["whole"].dtype == np.int64
+    assert frame["whole"].tolist() == [1, -2, 3]
+    np.testing.assert_array_equal(frame["gaps"], [1, np.nan, 3])
+    assert frame["decimals"].dtype == np.float64
+    assert frame["text"].isna().tolist() == [False, True, False]
+    # SPSS fills texts up with blanks, so those at the end are none.
+    assert frame["text"].tolist()[::2] == ["01067", " x"]
+    assert frame["day"].tolist()[::2] == [dt.datetime(2024, 5, 1), dt.datetime(1880, 1, 2)]
+    assert frame["time"].tolist()[::2] == given["time"].tolist()[::2]
+    assert frame["clock"].tolist()[::2] == ["14:05:00", "01:02:03"]
+    assert frame[["day", "time", "clock"]].isna().to_numpy()[:, 0].tolist() == [False, True, False]
+    assert frame.index.equals(pd.RangeIndex(3))
+
+
+def test_times_beyond_those_of_a_day_and_other_dates():
+    # 2024-02-29 is 161,210 days after 1582-10-14.
+    given = pd.DataFrame({"long": [108_300.5, -60.0, np.nan], "month": [161_210 * 86_400.0, np.nan, 86_400.0]})
+    frame = read_table(sav(given, variable_format={"long": "DTIME12", "month": "MOYR8"}), name="x.sav")
+    assert frame["long"].tolist()[:2] == ["30:05:00.500", "-00:01:00"]
+    assert frame["month"].tolist()[::2] == [dt.datetime(2024, 2, 29), dt.datetime(1582, 10, 15)]
+    assert frame.isna().sum().tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(("measure", "ordered"), [("ordinal", True), ("nominal", False), ("scale", False)])
+def test_labels_are_categories(measure, ordered):
+    data = sav(
+        pd.DataFrame({"c": [2, 1, 2]}),
+        variable_value_labels={"c": {3: "high", 1: "low", 2: "middle"}},
+        variable_measure={"c": measure},
+    )
+    column = read_table(data, name="x.sav")["c"]
+    assert column.tolist() == ["middle", "low", "middle"]
+    assert column.cat.categories.tolist() == ["low", "middle", "high"]
+    assert column.cat.ordered == ordered
+    assert read_table(data, name="x.sav", labels=False)["c"].tolist() == [2, 1, 2]
+
+
+def test_codes_without_a_label():
+    frame = pd.DataFrame({name: [0, 1200.5, 7] for name in ("nominal", "scale")})
+    data = sav(
+        frame,
+        variable_value_labels={name: {0: "none"} for name in frame},
+        variable_measure={name: name for name in frame},
+    )
+    found = read_table(data, name="x.sav")
+    assert found["nominal"].cat.categories.tolist() == ["none", "7", "1200.5"]
+    assert found["nominal"].tolist() == ["none", "1200.5", "7"]
+    # On a scale they are measurements, of which one has a remark.
+    assert found["scale"].tolist() == [0, 1200.5, 7]
+
+
+def test_text_codes_with_labels():
+    data = sav(pd.DataFrame({"s": ["m", "f", "", "x"]}), variable_value_labels={"s": {"m": "male", "f": "female"}})
+    column = read_table(data, name="x.sav")["s"]
+    assert column.cat.categories.tolist() == ["female", "male", "x"]
+    assert column.isna().tolist() == [False, False, True, False]
+
+
+def test_user_missing_values():
+    given = pd.DataFrame({"c": [1, 9, 2, 97], "x": [1.5, -1.0, 2.5, 3.5], "s": ["a", "b", "?", "a"]})
+    data = sav(
+        given,
+        missing_ranges={"c": [9, {"lo": 90, "hi": 99}], "x": [-1], "s": ["?"]},
+        variable_value_labels={"c": {1: "one", 2: "two", 9: "refused", 95: "other"}, "s": {"a": "A", "?": "unknown"}},
+    )
+    frame = read_table(data, name="x.sav")
+    assert frame["c"].isna().tolist() == [False, True, False, True]
+    assert frame["c"].cat.categories.tolist() == ["one", "two"]
+    np.testing.assert_array_equal(frame["x"], [1.5, np.nan, 2.5, 3.5])
+    assert frame["s"].isna().tolist() == [False, False, True, False]
+    assert frame["s"].cat.categories.tolist() == ["A", "b"]
+
+
+def test_a_file_that_does_not_say_how_many_records_it_has():
+    data = bytearray(sav(pd.DataFrame({"a": np.arange(100.0)})))
+    data[80:84] = (-1).to_bytes(4, "little", signed=True)
+    assert len(read_table(bytes(data), name="x.sav")) == 100
+    fails("records with 1 columns, over the limit of 60 cells", bytes(data), name="x.sav", max_cells=60)
+
+
+def test_what_would_take_too_much_memory_does_not_come_back(monkeypatch):
+    data = sav(pd.DataFrame({"s": ["x" * 100, "y"] * 50, "n": [1.0] * 100}))
+    # 100 places of 8 bytes and their characters, two texts of 64 bytes and theirs, and 100 floats of 8.
+    needed = 100 * 8 + 50 * 101 + 2 * 64 + 101 + 100 * 8
+    assert read_or_error(data, 10_000, 2 * needed - 1) == {"needed": needed, "error": "MemoryError"}
+    assert len(read_or_error(data, 10_000, 2 * needed)["columns"]) == 2
+    monkeypatch.setattr("microagg.tables.notices.machine_memory", lambda: 1000)
+    monkeypatch.setattr(
+        "microagg.tables.stata_spss.in_own_process", lambda data, cells: read_or_error(data, cells, 100)
+    )
+    fails("would take at least 0.0.* MB of memory, over the limit of .* MB", data, name="x.sav")
+    monkeypatch.setattr("microagg.tables.stata_spss.in_own_process", lambda *_: {"error": "MemoryError"})
+    fails("would take at least .* MB of memory, over the limit of .* MB", data, name="x.sav")
+
+
+def test_damaged_files_in_the_process_that_reads_them(tmp_path, monkeypatch):
+    good = sav(pd.DataFrame({"a": [1.5, 2.5], "s": ["x", "y"]}))
+    assert read_table(good, name="x.sav").to_dict("list") == {"a": [1.5, 2.5], "s": ["x", "y"]}
+    message = r"'x\.sav' is a damaged SPSS file.*: save it as \.sav again"
+    # The library that reads them does not survive every one.
+    crash = tmp_path / "crash.py"
+    crash.write_text("import os\nos.abort()\n")
+    monkeypatch.setattr("microagg.tables.stata_spss.READER", crash)
+    fails(message, good, name="x.sav")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "pickle.dumps(Owned())",
+        "b'{}' + bytes([10]) + pickle.dumps(Owned())",
+        'b\'{"labels": {}, "columns": [[]]}\' + bytes([10]) + pickle.dumps(Owned())',
+        'b\'{"labels": {"a": 3}, "columns": []}\' + bytes([10])',
+        "b'[1, 2]'",
+        "b'null'",
+        "b''",
+        "bytes(range(256))",
+    ],
+)
+def test_what_a_process_answers_that_was_taken_over_runs_nothing(tmp_path, monkeypatch, answer):
+    good, owned = sav(pd.DataFrame({"a": [1.5, 2.5], "s": ["x", "y"]})), tmp_path / "owned"
+    program = tmp_path / "answer.py"
+    program.write_text(
+        "import pathlib, pickle, sys\n"
+        f"class Owned:\n    def __reduce__(self): return pathlib.Path.touch, (pathlib.Path({str(owned)!r}),)\n"
+        f"sys.stdout.buffer.write({answer})\n"
+    )
+    monkeypatch.setattr("microagg.tables.stata_spss.READER", program)
+    fails(r"'x\.sav' is a damaged SPSS file.*: save it as \.sav again", good, name="x.sav")
+    assert not owned.exists()
+
+
+def test_every_kind_of_answer_is_read_as_it_was_written():
+    found = {
+        "names": ["a", "s"],
+        "records": 2,
+        "missing": {"a": [{"lo": float("-inf"), "hi": -1.0}], "s": [{"lo": "x", "hi": "x"}]},
+        "labels": {"a": {1.0: "one", 2: "two"}, "s": {"x": "\ud83d ü"}},
+        "measures": {"a": "scale"},
+        "formats": {"a": "F8.2"},
+        "columns": [np.array([1.5, np.nan, 2]), ["x\n", None, "x\n"]],
+    }
+    stream = io.BytesIO()
+    write(found, stream)
+    again = parse_answer(stream.getvalue())
+    np.testing.assert_array_equal(again.pop("columns")[0], found.pop("columns")[0])
+    assert again == found
+    for short in ({"error": "ReadstatError"}, {"needed": 7, "error": "MemoryError"}):
+        stream = io.BytesIO()
+        write(short, stream)
+        assert parse_answer(stream.getvalue()) == short
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def test_categories_survive_without_their_order():
+    frame = pd.DataFrame(
+        {
+            "plain": pd.Categorical(["b", None, "a"], categories=["b", "a", "unused"]),
+            "ordered": pd.Categorical(["hi", "lo", "hi"], categories=["lo", "hi"], ordered=True),
+            "empty": pd.Categorical(["", "x", "x"]),
+            "numbers": pd.Categorical([-7, 7, -7]),
+            "intervals": pd.cut([1, 5, 9], [0, 4, 9]),
+        }
+    )
+    found = again(frame, "dta")
+    pd.testing.assert_series_equal(found["plain"], frame["plain"])
+    pd.testing.assert_series_equal(found["ordered"], frame["ordered"].cat.as_unordered())
+    assert found["empty"].isna().tolist() == [True, False, False]
+    assert found["numbers"].tolist() == [-7, 7, -7]
+    assert found["intervals"].tolist() == ["(0, 4]", "(4, 9]", "(4, 9]"]
+    # Labels of 32,000 bytes have room in a file, one more does not.
+    for length, kept in ((32_000, True), (32_001, False)):
+        wide = pd.DataFrame({"c": pd.Categorical(["x" * length])})
+        assert isinstance(again(wide, "dta")["c"].dtype, pd.CategoricalDtype) == kept
+        assert again(wide, "dta")["c"].tolist() == ["x" * length]
+
+
+def test_numbers_near_the_ends_of_the_types():
+    unsigned = np.array([2**64 - 1, 1], dtype=np.uint64)
+    single = np.array([-3e38, 2], dtype=np.float32)
+    edge = 2**53 - 1
+    columns = {"exact": [edge, -edge], "beyond": [edge + 1, 1], "unsigned": unsigned, "single": single}
+    found = again(pd.DataFrame(columns), "dta")
+    assert found["exact"].tolist() == [edge, -edge]
+    assert found["beyond"].tolist() == ["9007199254740992", "1"]
+    assert found["unsigned"].tolist() == ["18446744073709551615", "1"]
+    # Stata takes single numbers of such a size for missing values.
+    assert found["single"].tolist() == single.astype(np.float64).tolist()
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1.7e308, -1.7e308])
+def test_numbers_that_stata_takes_for_missing(value):
+    with pytest.raises(DataError, match=r"column 'a' has -?(inf|1.7e\+308) in record 1 .*\.dta files cannot hold"):
+        write_table(pd.DataFrame({"a": [1.0, value]}), "x.dta")
+
+
+def test_too_many_columns(monkeypatch):
+    monkeypatch.setitem(LIMITS[".dta"], "columns", LIMITS[".dta"]["columns"]._replace(most=2))
+    with pytest.raises(DataError, match="the table has 3 columns, and a file of Stata holds 2"):
+        write_table(pd.DataFrame([[1, 2, 3]], columns=list("abc")), "x.dta")
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_dates_of_every_unit(unit):
+    days = pd.Series(pd.to_datetime(["2024-05-01", "1880-05-01", None])).astype(f"datetime64[{unit}]")
+    times = pd.Series(pd.to_datetime(["2024-05-01 13:00:01", "1880-05-01 00:00:00", None])).astype(
+        f"datetime64[{unit}]"
+    )
+    found = again(pd.DataFrame({"day": days, "time": times}), "sav")
+    assert found["day"].tolist()[:2] == [dt.datetime(2024, 5, 1), dt.datetime(1880, 5, 1)]
+    assert found["time"].tolist()[:2] == [dt.datetime(2024, 5, 1, 13, 0, 1), dt.datetime(1880, 5, 1)]
+    assert found.isna().sum().tolist() == [1, 1]
+
+
+def test_what_the_format_cannot_hold():
+    labels = {"label": pd.Categorical(["x" * 121, "y"]), "fits": pd.Categorical(["x" * 120, "y"])}
+    found = again(pd.DataFrame({"beyond": [2**53 + 1, 1], **labels}), "sav")
+    assert found["beyond"].tolist() == ["9007199254740993", "1"]
+    assert found["label"].tolist() == ["x" * 121, "y"]
+    assert not isinstance(found["label"].dtype, pd.CategoricalDtype)
+    assert found["fits"].cat.categories.tolist() == ["x" * 120, "y"]
+    with pytest.raises(DataError, match=r"column 'a' has inf in record 1 .*\.sav files cannot hold"):
+        write_table(pd.DataFrame({"a": [1.0, np.inf]}), "x.sav")
+    assert again(pd.DataFrame({"a": ["ü" * 16_383]}), "sav")["a"].tolist() == ["ü" * 16_383]
+    with pytest.raises(DataError, match=r"column 'a' holds a text of more than 32,767 bytes, the limit of SPSS"):
+        write_table(pd.DataFrame({"a": ["ü" * 16_384]}), "x.sav")
