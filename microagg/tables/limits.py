@@ -30,16 +30,15 @@ class Limit(NamedTuple):
 #:
 #: Names that are too long get shorter, with the full name as the variable's label; labels of variables and files are
 #: cut, with a notice. A column is written as text, with all digits or the full label, if its whole numbers, dates or
-#: labels of values exceed a limit. Zero characters end a text for many readers. Everything else is refused, except
-#: that Stata stores long texts and large single numbers in another type.
+#: labels of values exceed a limit. Everything else is refused, and, except in .parquet, a zero character, at which many
+#: readers end a text. Stata stores long texts and large single numbers in another type.
 LIMITS: dict[str, dict[str, Limit]] = {
-    ".csv": {"zeros": Limit(0, "zero characters")},
+    ".csv": {},
     ".parquet": {},
     # Excel specifications and limits: 1,048,576 rows, one of them the header; texts in units of UTF-16; 15 digits.
     ".xlsx": {
         "records": Limit(1_048_575, "records"),
         "columns": Limit(16_384, "columns"),
-        "zeros": Limit(0, "zero characters"),
         "text": Limit(32_767, "characters"),
         "number": Limit(1e308),
         "whole number": Limit(10**15),
@@ -54,7 +53,6 @@ LIMITS: dict[str, dict[str, Limit]] = {
         "file label": Limit(80, "characters"),
         "value label": Limit(32_000, "bytes"),
         "labelled values": Limit(65_536, "values"),
-        "zeros": Limit(0, "zero characters"),
         "fixed text": Limit(2_045, "bytes"),
         "text": Limit(2_000_000_000, "bytes"),
         "number": Limit(2.0**1023),
@@ -68,7 +66,6 @@ LIMITS: dict[str, dict[str, Limit]] = {
         "variable label": Limit(256, "bytes"),
         "file label": Limit(64, "bytes"),
         "value label": Limit(120, "bytes"),
-        "zeros": Limit(0, "zero characters"),
         "text": Limit(32_767, "bytes"),
         "number": Limit(np.inf),
         "whole number": Limit(2**53),
@@ -156,7 +153,7 @@ def _check_texts(series: pd.Series[Any], name: str, ending: str) -> None:
     for text in texts:
         if has_surrogates(text):
             problem = f"half a character (a lone surrogate) in {text[:20]!r}: replace it first"
-        elif "zeros" in LIMITS[ending] and "\0" in text:
+        elif "\0" in text and ending != ".parquet":
             problem = f"a zero character in {text[:20]!r}, which {ending} files cannot hold: remove it, "
             problem += "or choose .parquet"
         elif exceeds(text, ending, "text"):
