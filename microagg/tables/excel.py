@@ -143,7 +143,7 @@ def cells_of_sheet(data: bytes, label: str, options: SheetOptions) -> SheetCells
     names = _column_names(table, label)
     by_row = [rows.formats.get(table.first + i, []) for i in range(len(table.records))]
     formats = {name: [_cell_at(row, number) or "General" for row in by_row] for number, name in names.items()}
-    widths = {name: w for low, high, w in rows.survey.widths for number, name in names.items() if low <= number <= high}
+    widths = {name: w for low, high, w in rows.widths for number, name in names.items() if low <= number <= high}
     return SheetCells(sheet.title, {name: table.column(number) for number, name in names.items()}, formats, widths)
 
 
@@ -216,7 +216,7 @@ def _by_column(cells: Sequence[Any]) -> dict[int, Any]:
 def _merged(rows: SheetRows, table: _Table) -> Iterator[tuple[str, Any, list[tuple[list[Any], int]]]]:
     """Yield merged ranges among the records: address, value, and the row and the column of each blank cell."""
     last = table.first + len(table.records) - 1
-    for left, top, right, bottom in rows.survey.merged:
+    for left, top, right, bottom in rows.merged:
         if not table.first <= top <= last:
             continue
         value = _cell_at(table.records[top - table.first], left)
@@ -238,7 +238,7 @@ def _check_titles(
     below = {number for cells in first_rows[1:] for number in cells}
     span = [
         f"{column_letters(left)}{top}:{column_letters(right)}{bottom}"
-        for left, top, right, bottom in rows.survey.merged
+        for left, top, right, bottom in rows.merged
         if top <= row <= bottom and left in header and sum(left <= number <= right for number in below) > 1
     ]
     # The first of the widest rows, if it has a different text in each column.
@@ -298,10 +298,10 @@ def _layout_notices(
     if blank and len(table.columns) > 1:
         text = f"{counted(len(blank), 'blank row')} between records, from row {blank[0]} on"
         yield Notice("blank-rows", f"{text}: read as records without values.")
-    if hidden := sorted(set(table.filled).intersection(rows.survey.hidden_rows)):
+    if hidden := sorted(rows.hidden_rows.intersection(table.filled)):
         text = f"{counted(len(hidden), 'hidden row')}, from row {hidden[0]} on: read like the others."
         yield Notice("hidden-rows", text)
-    spans = rows.survey.hidden_columns
+    spans = rows.hidden_columns
     if hidden_names := [name for j, name in names.items() if any(low <= j <= high for low, high in spans)]:
         yield Notice("hidden-columns", f"Hidden in the file, and read like the others: {quoted(hidden_names)}.")
     if merged := [] if options.fill_merged else list(_merged(rows, table)):

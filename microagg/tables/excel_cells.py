@@ -1,6 +1,7 @@
 """The sheets of a workbook, read by openpyxl row by row, and columns made of their cells.
 
-A sheet is parsed once before by a :class:`Survey`, which collects what openpyxl does not return then.
+Sheets are parsed by openpyxl's parser itself, as its worksheets hide formulas without results, hidden rows and columns,
+and merged cells.
 """
 
 from __future__ import annotations
@@ -8,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import io
+import itertools
 import re
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
-from xml.etree.ElementTree import XMLParser
 
 import numpy as np
 import pandas as pd
@@ -30,8 +31,8 @@ MAX_UNPACKED = 1 << 28
 # Memory of a cell without its text, in bytes. The table grows in steps, so a text takes up to twice its length.
 _PER_CELL, _COPIES = 64, 2
 
-# The number of bytes parsed at a time.
-_CHUNK = 1 << 20
+# The number of bytes at the beginning of a sheet that are searched for a document type.
+_PROLOG = 1 << 16
 
 # Formats of dates in East Asia that workbooks identify only by number, and openpyxl does not support.
 _EAST_ASIAN = frozenset((*range(27, 37), *range(50, 59)))
@@ -73,82 +74,17 @@ class _DamagedError(ValueError):
     """A damaged workbook. The message describes it, with the subject ``it``."""
 
 
-class Survey:
-    """What openpyxl does not return of a sheet, collected as the target of a parser. Rows and columns count from 1."""
-
-    def __init__(self) -> None:
-        from openpyxl.utils.cell import column_index_from_string, range_boundaries
-
-        self._number_of, self._bounds_of = column_index_from_string, range_boundaries
-        self.merged: list[tuple[int, int, int, int]] = []  # first column, first row, last column, last row
-        self.hidden_rows: list[int] = []  # in ascending order
-        self.hidden_columns: list[tuple[int, int]] = []  # first and last of adjacent columns
-        self.widths: list[tuple[int, int, float]] = []  # first and last of adjacent columns, and their width
-        self.lacking: set[tuple[int, int]] = set()  # rows and columns of formulas without a result
-        self._row = self._column = 0
-        self._is_formula = self._in_value = self._has_value = False
-        self._kind = ""
-
-    def doctype(self, *_: str | None) -> None:
-        """Refuse a document type, which may declare texts that grow without end."""
-        raise _DamagedError("it declares a document type")
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Process the beginning of an element."""
-        name = tag.rpartition("}")[2]
-        if name == "c":
-            self._start_cell(attributes)
-        elif name in ("f", "v"):
-            self._is_formula |= name == "f"
-            self._in_value = name == "v"
-        elif name == "row":
-            self._start_row(attributes)
-        elif name == "mergeCell" and ":" in attributes["ref"]:
-            self.merged.append(self._bounds_of(attributes["ref"]))
-        elif name == "col" and (attributes.get("hidden") in _TRUE or attributes.get("width") == "0"):
-            self.hidden_columns.append((int(attributes["min"]), int(attributes["max"])))
-        elif name == "col" and "width" in attributes:
-            self.widths.append((int(attributes["min"]), int(attributes["max"]), float(attributes["width"])))
-
-    def data(self, text: str) -> None:
-        """Process a piece of text."""
-        self._has_value |= self._in_value
-
-    def end(self, tag: str) -> None:
-        """Process the end of an element."""
-        self._in_value = False
-        # A formula whose result is an empty text has the kind of texts.
-        is_empty = self._is_formula and not self._has_value and self._kind != "str"
-        if is_empty and tag.rpartition("}")[2] == "c":
-            self.lacking.add((self._row, self._column))
-
-    def _start_row(self, attributes: dict[str, str]) -> None:
-        number = int(attributes.get("r", self._row + 1))
-        # openpyxl silently skips rows that are out of order.
-        if number <= self._row:
-            raise _DamagedError(f"its row {number} is out of order")
-        self._row, self._column = number, 0
-        if attributes.get("hidden") in _TRUE or attributes.get("ht") == "0":
-            self.hidden_rows.append(number)
-
-    def _start_cell(self, attributes: dict[str, str]) -> None:
-        address = attributes.get("r")
-        column = self._column + 1 if address is None else self._number_of(address.rstrip("0123456789"))
-        if column <= self._column:
-            raise _DamagedError(f"it has a cell out of order in row {self._row}")
-        self._column = column
-        self._is_formula = self._has_value = False
-        self._kind = attributes.get("t", "n")
-
-
 class SheetRows(NamedTuple):
-    """The rows of a sheet that have content."""
+    """The rows of a sheet that have content, and what else is said of it. Rows and columns count from 1."""
 
-    survey: Survey
-    numbers: list[int]  # from 1, ascending
+    numbers: list[int]  # ascending
     # From column A on: None, int, float, bool, str, datetime, time, timedelta, or a class of this module.
     cells: list[list[Any]]
     formats: dict[int, list[str]]  # the number formats of cells by row, if requested
+    hidden_rows: set[int]
+    hidden_columns: list[tuple[int, int]]  # first and last of adjacent columns
+    widths: list[tuple[int, int, float]]  # first and last of adjacent columns, and their width
+    merged: list[tuple[int, int, int, int]]  # first column, first row, last column, last row
 
 
 class Workbook:
@@ -172,77 +108,75 @@ class Workbook:
             )
         self._reader.read_workbook()
         self._parts = {
-            sheet.name: (sheet, relation.target)
+            sheet.name: (relation.target, sheet.state != "visible")
             for sheet, relation in self._reader.parser.find_sheets()
             if relation.Type.endswith("/worksheet") and relation.target in archive.namelist()
         }
-        self.sheets = [Sheet(title, sheet.state != "visible") for title, (sheet, _) in self._parts.items()]
-        self._epoch = self._reader.wb.epoch
+        self.sheets = [Sheet(title, hidden) for title, (_, hidden) in self._parts.items()]
 
     def rows(self, sheet: Sheet, max_cells: int, *, formats: bool = False) -> SheetRows:
         """Read the rows of a sheet. DataError if it has more than ``max_cells`` cells."""
-        from openpyxl.reader.strings import read_string_table
+        from openpyxl.styles.numbers import BUILTIN_FORMATS
         from openpyxl.styles.stylesheet import apply_stylesheet
 
-        reader = self._reader
-        entry, part = self._parts[sheet.title]
-        result = SheetRows(self._survey(part), [], [], {})
-        if self._texts_part:
-            self._check_size(self._texts_part)
-            # openpyxl would drop the escape that distinguishes _x0041_ from A, if it is written like this.
-            xml = self._archive.read(self._texts_part).replace(b"x005F_", b"x005f_")
-            reader.shared_strings = read_string_table(io.BytesIO(xml))
-        apply_stylesheet(self._archive, reader.wb)
-        reader.parser.sheets = [entry]
-        reader.read_worksheets()
-        cells = reader.wb.worksheets[0]
-        # A sheet may declare any size, and would be padded to it.
-        cells.reset_dimensions()
-        n_cells = taken = 0
-        for number, row in enumerate(cells.iter_rows(), start=1):
-            n_cells += len(row)
-            if n_cells > max_cells:
-                raise DataError(
-                    f"the sheet {sheet.title!r} of the file {self._label!r} has more than {max_cells:,} cells, the "
-                    "limit: leave out columns, or split the file."
-                )
-            if values := self._values(row, number, result.survey):
-                result.numbers.append(number)
-                result.cells.append(values)
-                if formats:
-                    result.formats[number] = [getattr(cell, "number_format", None) or "General" for cell in row]
-                taken += sum(_PER_CELL + _COPIES * (len(value) if type(value) is str else 0) for value in values)
-                check_memory(taken, self._size, self._label)
+        book, part = self._reader.wb, self._parts[sheet.title][0]
+        apply_stylesheet(self._archive, book)
+        numbers = [style.numFmtId for style in book._cell_styles]
+        codes = [BUILTIN_FORMATS.get(n, "General") if n < 164 else book._number_formats[n - 164] for n in numbers]
+        result = SheetRows([], [], {}, set(), [], [], [])
+        n_cells = taken = last = 0
+        self._check_size(part)
+        with self._archive.open(part) as stream:
+            # A document type may declare texts that grow without end.
+            if b"<!DOCTYPE" in stream.read(_PROLOG).replace(b"\0", b""):
+                raise _DamagedError("it declares a document type")
+        with self._archive.open(part) as stream:
+            parser = _sheet_parser(stream, self._shared_texts(), book)
+            for number, row in parser.parse():
+                columns = [cell["column"] for cell in row]
+                if number <= last or any(right <= left for left, right in itertools.pairwise([0, *columns])):
+                    raise _DamagedError(f"its row {number}, or a cell in it, is out of order")
+                last, width = number, max(columns, default=0)
+                n_cells += width
+                if n_cells > max_cells:
+                    raise DataError(
+                        f"the sheet {sheet.title!r} of the file {self._label!r} has more than {max_cells:,} cells, the "
+                        "limit: leave out columns, or split the file."
+                    )
+                about = parser.row_dimensions.pop(str(number), {})
+                if about.get("hidden") in _TRUE or about.get("ht") == "0":
+                    result.hidden_rows.add(number)
+                values: list[Any] = [None] * width
+                for cell in row:
+                    values[cell["column"] - 1] = _value(cell, codes)
+                while values and values[-1] is None:
+                    values.pop()
+                if values:
+                    result.numbers.append(number)
+                    result.cells.append(values)
+                    if formats:
+                        shown = {cell["column"]: codes[cell["style_id"]] for cell in row}
+                        result.formats[number] = [shown.get(j, "General") for j in range(1, width + 1)]
+                    taken += sum(_PER_CELL + _COPIES * (len(value) if type(value) is str else 0) for value in values)
+                    check_memory(taken, self._size, self._label)
+        for about in parser.column_dimensions.values():
+            ends = (int(about["min"]), int(about["max"]))
+            if about.get("hidden") in _TRUE or about.get("width") == "0":
+                result.hidden_columns.append(ends)
+            elif "width" in about:
+                result.widths.append((*ends, float(about["width"])))
+        result.merged.extend(cells.bounds for cells in (parser.merged_cells.mergeCell if parser.merged_cells else ()))
         return result
 
-    def _values(self, row: Any, number: int, survey: Survey) -> list[Any]:
-        """Cells of a row up to the last one with content."""
-        values: list[Any] = []
-        for j, cell in enumerate(row, start=1):
-            value = cell.value
-            if value is None:
-                value = NOT_COMPUTED if (number, j) in survey.lacking else None
-            elif type(value) is str:
-                value = _text_or_fault(value, cell.data_type)
-            elif type(value) in (int, float):
-                value = _as_displayed(value, cell, self._epoch)
-            elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
-                value = dt.datetime.combine(value, dt.time())
-            values.append(value)
-        while values and values[-1] is None:
-            values.pop()
-        return values
+    def _shared_texts(self) -> list[str]:
+        from openpyxl.reader.strings import read_string_table
 
-    def _survey(self, part: str) -> Survey:
-        """Survey a sheet before openpyxl parses it."""
-        self._check_size(part)
-        survey = Survey()
-        parser = XMLParser(target=survey)
-        with self._archive.open(part) as stream:
-            while chunk := stream.read(_CHUNK):
-                parser.feed(chunk)
-        parser.close()
-        return survey
+        if not self._texts_part:
+            return []
+        self._check_size(self._texts_part)
+        # openpyxl would drop the escape that distinguishes _x0041_ from A, if it is written like this.
+        xml = self._archive.read(self._texts_part).replace(b"x005F_", b"x005f_")
+        return list(read_string_table(io.BytesIO(xml)))
 
     def _check_size(self, part: str) -> None:
         size = self._archive.getinfo(part).file_size
@@ -281,6 +215,41 @@ def column_letters(column: int) -> str:
     return letters
 
 
+def _sheet_parser(stream: Any, texts: list[str], book: Any) -> Any:
+    """Parser of a sheet for which a formula without a result is :data:`NOT_COMPUTED`."""
+    from openpyxl.worksheet._reader import FORMULA_TAG, WorkSheetParser
+
+    class Parser(WorkSheetParser):  # type: ignore[misc]
+        def parse_cell(self, element: Any) -> dict[str, Any]:
+            cell: dict[str, Any] = super().parse_cell(element)
+            # A formula whose result is an empty text has the kind of texts.
+            if cell["value"] is None and element.find(FORMULA_TAG) is not None and element.get("t") != "str":
+                cell["value"] = NOT_COMPUTED
+            return cell
+
+    dates = {i for i, style in enumerate(book._cell_styles) if style.numFmtId in _EAST_ASIAN}
+    return Parser(
+        stream,
+        texts,
+        data_only=True,
+        epoch=book.epoch,
+        date_formats={*book._date_formats, *dates},
+        timedelta_formats=book._timedelta_formats,
+    )
+
+
+def _value(cell: Mapping[str, Any], codes: Sequence[str]) -> Any:
+    """The value of a cell, by the number formats ``codes`` of styles if it is a number."""
+    value = cell["value"]
+    if type(value) is str:
+        return _text_or_fault(value, cell["data_type"])
+    if type(value) in (int, float):
+        return _as_displayed(value, codes[cell["style_id"]]) if cell["style_id"] else value
+    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        return dt.datetime.combine(value, dt.time())
+    return value
+
+
 def _text_or_fault(value: str, kind: str) -> str | None:
     """Text or error of a cell. None for an empty text."""
     if kind == "e":
@@ -297,17 +266,8 @@ def _character(spelled: re.Match[str]) -> str:
     return spelled[0] if code == 0 or 0xD800 <= code <= 0xDFFF else chr(code)
 
 
-def _as_displayed(value: float, cell: Any, epoch: dt.datetime) -> Any:
-    """A number, or a date, Percent or Code if its format displays one."""
-    if not cell.has_style:
-        return value
-    code = cell.number_format
-    if code == "General":
-        if cell.style_array.numFmtId not in _EAST_ASIAN:
-            return value
-        from openpyxl.utils.datetime import from_excel
-
-        return from_excel(value, epoch)
+def _as_displayed(value: float, code: str) -> Any:
+    """A number, or a Percent or Code if its format displays one."""
     code = code.partition(";")[0]  # that of positive numbers
     if code.endswith("%"):
         return Percent(value)
