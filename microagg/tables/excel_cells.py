@@ -14,7 +14,7 @@ import re
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,7 +124,7 @@ class Workbook:
         numbers = [style.numFmtId for style in book._cell_styles]
         codes = [BUILTIN_FORMATS.get(n, "General") if n < 164 else book._number_formats[n - 164] for n in numbers]
         result = SheetRows([], [], {}, set(), [], [], [])
-        n_cells = taken = last = 0
+        n_cells = taken = 0
         self._check_size(part)
         with self._archive.open(part) as stream:
             # A document type may declare texts that grow without end.
@@ -132,12 +132,8 @@ class Workbook:
                 raise _DamagedError("it declares a document type")
         with self._archive.open(part) as stream:
             parser = _sheet_parser(stream, self._shared_texts(), book)
-            for number, row in parser.parse():
-                columns = [cell["column"] for cell in row]
-                if number <= last or any(right <= left for left, right in itertools.pairwise([0, *columns])):
-                    raise _DamagedError(f"its row {number}, or a cell in it, is out of order")
-                last, width = number, max(columns, default=0)
-                n_cells += width
+            for number, row in _in_order(parser.parse()):
+                n_cells += row[-1]["column"] if row else 0
                 if n_cells > max_cells:
                     raise DataError(
                         f"the sheet {sheet.title!r} of the file {self._label!r} has more than {max_cells:,} cells, the "
@@ -146,17 +142,12 @@ class Workbook:
                 about = parser.row_dimensions.pop(str(number), {})
                 if about.get("hidden") in _TRUE or about.get("ht") == "0":
                     result.hidden_rows.add(number)
-                values: list[Any] = [None] * width
-                for cell in row:
-                    values[cell["column"] - 1] = _value(cell, codes)
-                while values and values[-1] is None:
-                    values.pop()
-                if values:
+                if values := _values(row, codes):
                     result.numbers.append(number)
                     result.cells.append(values)
                     if formats:
                         shown = {cell["column"]: codes[cell["style_id"]] for cell in row}
-                        result.formats[number] = [shown.get(j, "General") for j in range(1, width + 1)]
+                        result.formats[number] = [shown.get(j, "General") for j in range(1, len(values) + 1)]
                     taken += sum(_PER_CELL + _COPIES * (len(value) if type(value) is str else 0) for value in values)
                     check_memory(taken, self._size, self._label)
         for about in parser.column_dimensions.values():
@@ -238,16 +229,32 @@ def _sheet_parser(stream: Any, texts: list[str], book: Any) -> Any:
     )
 
 
-def _value(cell: Mapping[str, Any], codes: Sequence[str]) -> Any:
-    """The value of a cell, by the number formats ``codes`` of styles if it is a number."""
-    value = cell["value"]
-    if type(value) is str:
-        return _text_or_fault(value, cell["data_type"])
-    if type(value) in (int, float):
-        return _as_displayed(value, codes[cell["style_id"]]) if cell["style_id"] else value
-    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
-        return dt.datetime.combine(value, dt.time())
-    return value
+def _in_order(rows: Iterable[tuple[int, list[Any]]]) -> Iterator[tuple[int, list[Any]]]:
+    """Yield rows and their cells, unless they are out of order, as others would silently replace them."""
+    last = 0
+    for number, row in rows:
+        columns = [0, *(cell["column"] for cell in row)]
+        if number <= last or any(right <= left for left, right in itertools.pairwise(columns)):
+            raise _DamagedError(f"its row {number}, or a cell in it, is out of order")
+        last = number
+        yield number, row
+
+
+def _values(row: list[Mapping[str, Any]], codes: Sequence[str]) -> list[Any]:
+    """Cells of a row up to the last one with content; ``codes`` are the number formats of styles."""
+    values: list[Any] = [None] * (row[-1]["column"] if row else 0)
+    for cell in row:
+        value = cell["value"]
+        if type(value) is str:
+            value = _text_or_fault(value, cell["data_type"])
+        elif type(value) in (int, float) and cell["style_id"]:
+            value = _as_displayed(value, codes[cell["style_id"]])
+        elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+            value = dt.datetime.combine(value, dt.time())
+        values[cell["column"] - 1] = value
+    while values and values[-1] is None:
+        values.pop()
+    return values
 
 
 def _text_or_fault(value: str, kind: str) -> str | None:
