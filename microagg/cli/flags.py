@@ -16,7 +16,6 @@ from click.shell_completion import CompletionItem
 
 from microagg import datasets
 from microagg.api import ENGINES
-from microagg.cli.output import say
 from microagg.columns.recodes import recoded
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema
@@ -108,13 +107,12 @@ def option_flags(fits: Callable[[Option], bool] = lambda option: True) -> list[F
     """A flag for each option of a release that fits. Its default is None, so that the option's applies."""
     flags, keywords = [], {option.name for option in OPTIONS}
     for option in OPTIONS:
-        if option.kind.shell and fits(option):
+        if option.kind.shell and not option.deprecated and fits(option):
             names = [option.name, f"--{dashed(option.name)}", *([option.flag] if option.flag else [])]
             text = " ".join(filter(None, [option.help.splitlines()[0], option.shell]))
             text = re.sub(r"``([^`]*)``", lambda word: f"--{dashed(word[1])}" if word[1] in keywords else word[1], text)
             text += "" if "Default:" in text else _default(option.default)
-            hidden = bool(option.deprecated)
-            flags.append(Flag(names, **_click_type(option), default=None, help=text, hidden=hidden))
+            flags.append(Flag(names, **_click_type(option), default=None, help=text))
     return flags
 
 
@@ -283,9 +281,8 @@ class Data:
         return () if self.read is None else tuple(notice.text for notice in self.read.done)
 
     def rounding(self, chosen: Mapping[str, Any]) -> dict[str, str]:
-        """The rounding to add to the ``chosen`` options: "file" for a file in its original style, if none is chosen."""
-        is_usual = self.read is not None and chosen.get("written") != "standard" and "rounding" not in chosen
-        return {"rounding": "file"} if is_usual else {}
+        """The rounding to add to the ``chosen`` options: that of the file, if none is chosen."""
+        return {} if self.read is None or "rounding" in chosen else {"rounding": "file"}
 
 
 def data_flags() -> list[click.Parameter]:
@@ -375,7 +372,7 @@ def read_data(args: dict[str, Any]) -> Data:
         raise ParameterError("--data-seed is for generated data sets: leave it out.")
     read = read_file(file, **reading)
     for notice in (*read.done, *read.notices):
-        say(f"Note: {notice.text}")
+        click.echo(f"Note: {notice.text}", err=True)
     return Data(read.frame, {"file": file, "reading": reading}, None, read)
 
 

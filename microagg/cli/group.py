@@ -1,25 +1,32 @@
-"""The list of commands; errors become one sentence on stderr and an exit code."""
+"""What all commands share: their list, errors and exit codes, files that they write, progress, and Ctrl-C."""
 
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import shlex
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from microagg import __version__
-from microagg.cli.output import finish, stoppable, stopped_code
-from microagg.errors import GuaranteeError, MicroaggError
+from microagg.errors import DataError, GuaranteeError, MicroaggError, ParameterError
+from microagg.progress import watched
+from microagg.validation import plain
 
 #: Exit codes: a check fails; the input is bad; a fault of microagg, as in sysexits.h. For Ctrl-C it is 130, for SIGTERM
-#: 143, and 141 if nobody reads the output any more.
+#: 143, and 141 if the output is closed.
 FAILS, BAD_INPUT, INTERNAL, UNREAD = 1, 2, 70, 141
 
 # Each command with its file, which is loaded when the command is called, and its line in the list.
@@ -27,15 +34,15 @@ _COMMANDS = {
     "run": ("releasing", "Make a k-anonymous release of a file."),
     "replay": ("releasing", "Repeat a release from its recipe."),
     "verify": ("verifying", "Check whether a file is k-anonymous, whoever made it."),
-    "sweep": ("searching", "Compare the information loss of algorithms at several k."),
-    "bound": ("searching", "Compute a lower bound on the information loss."),
+    "sweep": ("exploring", "Compare the information loss of algorithms at several k."),
+    "bound": ("exploring", "Compute a lower bound on the information loss."),
     "certify": ("verifying", "Check whether a certificate proves an optimum."),
     "risk": ("verifying", "Measure the disclosure risk and the data quality of a release."),
-    "reproduce": ("searching", "Recompute a table of a paper and compare it with the printed figures."),
-    "steps": ("listing", "Show the steps of an algorithm."),
-    "dashboard": ("listing", "Open the dashboard in a browser."),
-    "datasets": ("listing", "List the data sets."),
-    "methods": ("listing", "List the algorithms, or explain one."),
+    "reproduce": ("exploring", "Recompute a table of a paper and compare it with the printed figures."),
+    "steps": ("exploring", "Show the steps of an algorithm."),
+    "dashboard": ("exploring", "Open the dashboard in a browser."),
+    "datasets": ("exploring", "List the data sets."),
+    "methods": ("exploring", "List the algorithms, or explain one."),
 }
 
 
@@ -70,16 +77,16 @@ class Commands(click.Group):
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> None:
         """Run a command line, and exit with one of the codes at the top of this file, or 0."""
-        with stoppable():
-            sys.exit(self._exit_code(args, prog_name, extra))
+        with _stoppable() as stop:
+            sys.exit(self._exit_code(args, prog_name, extra, stop))
 
-    def _exit_code(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any]) -> int:
+    def _exit_code(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any], stop: _Stop) -> int:
         try:
             code = super().main(args, prog_name, **(extra | {"standalone_mode": False}))
             finish()
         except (click.Abort, KeyboardInterrupt):
             click.echo("Stopped.", err=True)
-            return stopped_code()
+            return 128 + stop.number
         except click.ClickException as error:
             return _print_error(error.format_message())
         except GuaranteeError as error:
@@ -147,3 +154,153 @@ def cli(ctx: click.Context, plugin: tuple[str, ...]) -> None:
         os.environ[FILES] = os.pathsep.join(filter(None, (os.environ.get(FILES), str(Path(path).resolve()))))
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+
+
+# --- output: checked before the work begins, and written whole or not at all ------------------------------------------
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print one JSON object on stdout."""
+    click.echo(json.dumps(plain(dict(value)), indent=2, ensure_ascii=False))
+
+
+def check_targets(targets: Iterable[str | None], sources: Iterable[str | None] = (), *, force: bool) -> None:
+    """Raise ParameterError or DataError if ``targets``, except None, cannot be written or are among the ``sources``."""
+    taken = {Path(source).resolve() for source in sources if source is not None}
+    for target in targets:
+        if target is None:
+            continue
+        path = Path(target).resolve()
+        if path in taken:
+            raise ParameterError(f"{target!r} is named twice, to read or write: choose another name for the output.")
+        taken.add(path)
+        if path.is_dir():
+            raise ParameterError(f"{target!r} is a folder: name a file in it.")
+        if not path.parent.is_dir():
+            raise DataError(f"there is no folder {str(Path(target).parent)!r}: create it, or choose another one.")
+        if path.exists() and not path.is_file():
+            raise ParameterError(f"{target!r} is not a regular file: choose another name.")
+        if path.exists() and not force:
+            raise ParameterError(f"the file {target!r} already exists: choose another name, or add --force.")
+
+
+def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
+    """Write all ``files``, contents by path, or none: each is written to a temporary file first.
+
+    From here on, signals do not end the command, so that it leaves no partial file. Raises ParameterError if another
+    command has written one of the files meanwhile, and DataError if one cannot be written.
+    """
+    finish()
+    check_targets(files, force=force)
+    parts: dict[Path, Path] = {}
+    target = ""
+    try:
+        for target, data in files.items():
+            path = Path(target).resolve()
+            part = path.with_name(f".{path.name}.{os.getpid()}.part")
+            with part.open("xb") as stream:
+                parts[path] = part
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+        for path, part in parts.items():
+            part.replace(path)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise DataError(f"the file {target!r} cannot be written ({reason}): choose another folder.") from None
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+
+
+# --- progress on a terminal, and signals that end a command -----------------------------------------------------------
+
+# Clears the line before a shorter text.
+_CLEAR = "\r\x1b[2K"
+
+
+@contextmanager
+def working(title: str) -> Iterator[Callable[[str], None]]:
+    """Show a line on stderr, if it is a terminal, during the block, and yield a function that changes the text.
+
+    It also shows the progress of algorithms (:mod:`microagg.progress`), and stops them after Ctrl-C.
+    """
+    line, is_terminal = [title], sys.stderr.isatty()
+
+    def draw(more: str) -> None:
+        if is_terminal:
+            click.echo(f"{_CLEAR}{line[0]}{more} …", err=True, nl=False)
+
+    def show(text: str) -> None:
+        line[0] = text
+        draw("")
+
+    def hear(text: str, share: float | None) -> bool:
+        _raise_if_stopped()
+        draw(f": {text}" if share is None else f": {text}, {share:.0%}")
+        return True
+
+    show(title)
+    try:
+        with watched(hear):
+            yield show
+        _raise_if_stopped()
+    finally:
+        if is_terminal:
+            click.echo(_CLEAR, err=True, nl=False)
+
+
+class _Stop:
+    """The signal that requests the end of a command, and whether the command may still end."""
+
+    def __init__(self) -> None:
+        self.requested, self.number, self.is_open = threading.Event(), signal.SIGINT, True
+
+    def hear(self, number: int, _: FrameType | None) -> None:
+        if self.is_open:
+            # Before the exception, whose handlers wait for the other threads.
+            self.number = signal.Signals(number)
+            self.requested.set()
+            raise KeyboardInterrupt
+
+
+# The stop of the command.
+_stop: ContextVar[_Stop | None] = ContextVar("microagg_stop", default=None)
+
+
+@contextmanager
+def _stoppable() -> Iterator[_Stop]:
+    """Let Ctrl-C and SIGTERM, by which machines and services shut down, end the block."""
+    stop, before = _Stop(), {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    # Background jobs of a shell ignore Ctrl-C.
+    handled = [number for number, handler in before.items() if handler not in (None, signal.SIG_IGN)]
+    if threading.current_thread() is not threading.main_thread():
+        handled = []
+    for number in handled:
+        signal.signal(number, stop.hear)
+    token = _stop.set(stop)
+    try:
+        yield stop
+    finally:
+        _stop.reset(token)
+        for number in handled:
+            signal.signal(number, before[number])
+
+
+def is_stopped() -> bool:
+    """Whether a signal requests the end of the command."""
+    stop = _stop.get()
+    return stop is not None and stop.requested.is_set()
+
+
+def finish() -> None:
+    """Ignore signals from here on. KeyboardInterrupt if one was received before."""
+    if (stop := _stop.get()) is not None:
+        stop.is_open = False
+    _raise_if_stopped()
+
+
+def _raise_if_stopped() -> None:
+    # An exception is lost in callbacks from C, such as during loading of compiled kernels.
+    if is_stopped():
+        raise KeyboardInterrupt

@@ -6,7 +6,7 @@ import json
 import logging
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,7 @@ import click
 from microagg.api import microaggregate
 from microagg.api import replay as replay_recipe
 from microagg.cli import flags
-from microagg.cli.group import FAILS
-from microagg.cli.output import check_targets, finish, print_json, say, working, write_files
+from microagg.cli.group import FAILS, check_targets, finish, print_json, working, write_files
 from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.release import Finding, Release, compare_with
@@ -33,18 +32,11 @@ if TYPE_CHECKING:
     from microagg.distributed import LargeRelease
 
 
-def _pop_engine(args: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
-    """Remove the flags of Dask from the arguments of a command."""
-    engine = {name: args.pop(name) for name in ("scheduler", "workers", "memory_limit")}
-    engine = {name: value for name, value in engine.items() if value is not None}
-    if engine and not in_parts:
-        raise ParameterError(f"--{flags.dashed(next(iter(engine)))} is for --engine dask: leave it out, or add that.")
-    if "scheduler" in engine and len(engine) > 1:
-        raise ParameterError("use --scheduler, or start workers with --workers and --memory-limit: not both.")
-    return {("client" if name == "scheduler" else name): value for name, value in engine.items()}
+# The files of a release, and a line on stderr that is not a result.
+_FILES = ("out", "report", "steward_report", "recipe")
+_say = partial(click.echo, err=True)
 
-
-# Releases of files that do not fit into memory, made in parts by the workers of Dask.
+# --- releases in parts: of files that do not fit into memory, by the workers of Dask ----------------------------------
 
 # Flags that are not for files in parts.
 _NOT_IN_PARTS = {
@@ -54,12 +46,15 @@ _NOT_IN_PARTS = {
 }
 
 
-class _HeldError(Exception):
-    """Findings that block the release before the work."""
-
-    def __init__(self, findings: Sequence[Finding]) -> None:
-        super().__init__(findings)
-        self.findings = findings
+def _pop_engine(args: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
+    """Remove the flags of Dask from the arguments of a command."""
+    engine = {name: args.pop(name) for name in ("scheduler", "workers", "memory_limit")}
+    engine = {name: value for name, value in engine.items() if value is not None}
+    if engine and not in_parts:
+        raise ParameterError(f"--{flags.dashed(next(iter(engine)))} is for --engine dask: leave it out, or add that.")
+    if "scheduler" in engine and len(engine) > 1:
+        raise ParameterError("use --scheduler, or start workers with --workers and --memory-limit: not both.")
+    return {("client" if name == "scheduler" else name): value for name, value in engine.items()}
 
 
 def _release_in_parts(args: dict[str, Any], recipe: Mapping[str, Any] | None = None) -> None:
@@ -79,28 +74,27 @@ def _release_in_parts(args: dict[str, Any], recipe: Mapping[str, Any] | None = N
     if unknown := [code for code in targets["accept"] if code not in codes]:
         raise ParameterError(f"--engine dask has no problem {unknown[0]!r}: the problems are {', '.join(codes)}.")
     data = _read_head(args)
-    file = data.origin["file"]
+    file, out = data.origin["file"], targets["out"]
     if recipe is not None:
-        _deliver_parts(partial(distributed.replay, file, recipe, out=targets["out"], **engine), targets)
+        _deliver_parts(partial(distributed.replay, file, recipe, out=out, **engine), targets)
         return
     chosen = _release_arguments(data, args)
     del chosen["engine"]
     size = chosen.pop("block_size", None)
-    _deliver_parts(partial(distributed.release, file, chosen, out=targets["out"], block_size=size, **engine), targets)
+    _deliver_parts(partial(distributed.release, file, chosen, out=out, block_size=size, **engine), targets)
 
 
 def _read_head(args: dict[str, Any]) -> flags.Data:
     """Read the first records of Parquet files, and remove the flags that name them from the arguments."""
+    from microagg.distributed import Table
+
     for name, advice in _NOT_IN_PARTS.items():
         if args.pop(name):
             raise ParameterError(f"{advice}.")
     if (file := args.pop("file")) is None:
         raise ParameterError("name a Parquet file, or a folder of them.")
-    for name in [name for name in args if name.startswith("read_")]:
-        if args.pop(name) not in (None, ()):
-            raise ParameterError(f"--{flags.dashed(name)} is not for Parquet files: leave it out.")
-    from microagg.distributed import Table
-
+    if reading := flags.take_reading(args):
+        raise ParameterError(f"--read-{flags.dashed(next(iter(reading)))} is not for Parquet files: leave it out.")
     return flags.Data(Table.of(file).head(), {"file": file, "reading": {}}, None)
 
 
@@ -108,12 +102,14 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
     """Make a release in parts, unless a finding blocks it, and print its report."""
     # If a job is ended, Dask leaves tasks behind and logs them at length; errors are raised anyway.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    stops: list[Finding] = []
 
-    def begins(findings: tuple[Finding, ...]) -> None:
-        if stops := [each for each in findings if each.level == "stop" and each.code not in targets["accept"]]:
-            raise _HeldError(stops)
+    def before(findings: tuple[Finding, ...]) -> None:
+        stops.extend(each for each in findings if each.level == "stop" and each.code not in targets["accept"])
+        if stops:
+            click.get_current_context().exit(FAILS)
 
-    def ends(release: LargeRelease) -> None:
+    def after(release: LargeRelease) -> None:
         # Before the release is complete, as it is not made again for its recipe; from here on, signals are ignored.
         finish()
         if targets["recipe"] is not None:
@@ -122,27 +118,26 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
     try:
         with working("Starting workers"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantColumnWarning)
-            release = make(begins=begins, ends=ends)
-    except _HeldError as error:
-        _print_stops(error.findings)
-        click.get_current_context().exit(FAILS)
+            release = make(before=before, after=after)
+    finally:
+        if stops:
+            _print_stops(stops)
     doubtful = {each.code for each in release.findings if each.level != "ok"}
     for code in targets["accept"]:
         if code not in doubtful:
-            say(f"Note: --accept {code} was not needed: there is no such problem.")
+            _say(f"Note: --accept {code} was not needed: there is no such problem.")
     if accepted := [code for code in targets["accept"] if code in doubtful]:
         release = release.accept(*accepted, reason=targets["reason"])
+    written = _target_files(targets)
     if targets["as_json"]:
-        print_json({"notice": FOR_STEWARD, "written": _target_files(targets), **release.report.to_dict()})
+        print_json({"notice": FOR_STEWARD, "written": written, **release.report.to_dict()})
     else:
         click.echo(release.report.summary())
         _print_warnings(release.report.warnings)
-        say(f"Written: {', '.join(_target_files(targets))}")
+        _say(f"Written: {', '.join(written)}")
 
 
-# Releases: made, or replayed from a recipe.
-
-_FILES = ("out", "report", "steward_report", "recipe")
+# --- releases in memory: made, or replayed from a recipe --------------------------------------------------------------
 
 
 @flags.with_flags(flags.release_flags(), flags.engine_flags(), flags.target_flags(), algorithms=True)
@@ -206,11 +201,10 @@ def _has_labels(recipe: Mapping[str, Any], labels: Mapping[str, Mapping[Any, str
     """Whether a recipe has labels of columns as categories that are read as numbers by default."""
     check_recipe(recipe)
     chosen = choices_of(recipe)
-    categories = {name: set(Taxonomy.of(tree).values) for name, tree in (chosen["taxonomies"] or {}).items()}
-    categories |= {name: set(levels) for name, levels in (chosen["ordinal"] or {}).items()}
+    categories = {name: Taxonomy.of(tree).values for name, tree in (chosen["taxonomies"] or {}).items()}
     # Recoded values are no longer labels.
-    categories |= {name: set(changes) for name, changes in (chosen["recode"] or {}).items()}
-    return any(categories.get(name, set()) & set(texts.values()) for name, texts in labels.items())
+    categories |= (chosen["ordinal"] or {}) | (chosen["recode"] or {})
+    return any({*categories.get(name, ())} & {*texts.values()} for name, texts in labels.items())
 
 
 def make(release: Callable[[], Release]) -> Release:
@@ -228,18 +222,15 @@ def _release_arguments(data: flags.Data, args: dict[str, Any]) -> dict[str, Any]
 
 
 def read_recipe(path: str) -> dict[str, Any]:
-    """Read a recipe from its file.
-
-    DataError if it cannot be read or is not a JSON object.
-    """
+    """Read a recipe from its file."""
     try:
         recipe = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"the recipe {path!r} cannot be read ({error.strerror}): check its name and folder.") from None
     except ValueError:
         raise DataError(
-            f"the file {path!r} is not a recipe in JSON: name a file that --recipe wrote. A released file is checked "
-            "by microagg verify --qi."
+            f"the file {path!r} is not a recipe in JSON: name a file that --recipe wrote. To check a released file, "
+            "use microagg verify --qi."
         ) from None
     if not isinstance(recipe, dict):
         raise DataError(f"the file {path!r} is not a recipe: name a file that --recipe wrote.")
@@ -249,12 +240,13 @@ def read_recipe(path: str) -> dict[str, Any]:
 def take_targets(args: dict[str, Any], *sources: str) -> dict[str, Any]:
     """Remove the files to write from the arguments of a command, and check them before the work."""
     targets = _pop_targets(args)
-    files = [targets[name] for name in _FILES]
-    check_targets(files, (args.get("file"), targets["against"], *sources), force=targets["force"])
-    if targets["out"] is None and any(files):
-        raise ParameterError("reports and recipes describe a protected file: add --out.")
+    check_targets(
+        [targets[name] for name in _FILES], (args.get("file"), targets["against"], *sources), force=targets["force"]
+    )
     if targets["out"] is not None:
         written_ending(targets["out"])
+    elif _target_files(targets):
+        raise ParameterError("reports and recipes describe a protected file: add --out.")
     return targets
 
 
@@ -290,7 +282,7 @@ def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any]) -> N
     if stops:
         _print_stops(stops, blocked=out is not None)
     if written and not targets["as_json"]:
-        say(f"Written: {', '.join(written)}")
+        _say(f"Written: {', '.join(written)}")
     if out is not None and stops:
         click.get_current_context().exit(FAILS)
 
@@ -298,16 +290,16 @@ def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any]) -> N
 def _print_warnings(findings: Iterable[Finding]) -> None:
     """Print warnings, and findings that were accepted."""
     for finding in findings:
-        say(finding.text if finding.code == "accepted" else f"Warning: {finding.text}")
+        _say(finding.text if finding.code == "accepted" else f"Warning: {finding.text}")
 
 
 def _print_stops(stops: Iterable[Finding], *, blocked: bool = True) -> None:
     for finding in stops:
         acceptable = CHECKS[finding.code].acceptable
         advice = f" (to release despite it, add --accept {finding.code} and --reason TEXT)" if acceptable else ""
-        say(f"Problem: {finding.text}{advice}")
+        _say(f"Problem: {finding.text}{advice}")
     if blocked:
-        say("Nothing was written.")
+        _say("Nothing was written.")
 
 
 def _target_files(targets: Mapping[str, Any]) -> list[str]:
@@ -321,18 +313,19 @@ def _recipe_and_reports(
     if targets["recipe"] is not None:
         files[targets["recipe"]] = recipe_text(release.recipe)
     reports = [name for name in ("report", "steward_report") if targets[name] is not None]
-    if reports:
-        origin = dict(data.origin)
-        if "file" in origin:
-            # The report is passed on, so it has no folders.
-            origin["file"] = PurePath(origin["file"]).name
-        with working("Writing the report"), tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "report.html"
-            contents: dict[str, Any] = {"file": protected, "file_name": PurePath(targets["out"]).name, "origin": origin}
-            contents |= {"read": data.done, "assessment": release.assess()}
-            for name in reports:
-                release.to_html(path, **contents, for_steward=name == "steward_report")
-                files[targets[name]] = path.read_bytes()
+    if not reports:
+        return files
+    origin = dict(data.origin)
+    if "file" in origin:
+        # The report is passed on, so it has no folders.
+        origin["file"] = PurePath(origin["file"]).name
+    with working("Writing the report"), tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        contents: dict[str, Any] = {"file": protected, "file_name": PurePath(targets["out"]).name, "origin": origin}
+        contents |= {"read": data.done, "assessment": release.assess()}
+        for name in reports:
+            release.to_html(path, **contents, for_steward=name == "steward_report")
+            files[targets[name]] = path.read_bytes()
     return files
 
 

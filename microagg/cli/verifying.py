@@ -14,8 +14,7 @@ import pandas as pd
 from microagg import datasets, standardize
 from microagg.api import replay
 from microagg.cli.flags import Command, dashed, json_flag, read_data, take_reading, with_flags, with_guarantees
-from microagg.cli.group import FAILS
-from microagg.cli.output import print_json, working
+from microagg.cli.group import FAILS, print_json, working
 from microagg.cli.releasing import make, read_recipe
 from microagg.columns.recodes import counted_as, meanings_of, meant
 from microagg.errors import DataError, ParameterError
@@ -84,14 +83,12 @@ def certify(file: str, download: bool, as_json: bool) -> None:
     "columns", "--qi", "--quasi-identifiers", required=True, multiple=True, metavar="COLUMN,…", help="Such as age,sex."
 )
 @click.option("k", "--k", "-k", type=int, required=True, help="The minimum number of records in an equivalence class.")
-@click.option("--delimiter", metavar="CHARACTER", help="The separator of a CSV file. Default: found in the file.")
 @click.option("--confidential", multiple=True, metavar="COLUMN,…", help="Columns for --diversity and --closeness.")
 @json_flag
 def verify(
     file: str,
     columns: Sequence[str],
     k: int,
-    delimiter: str | None,
     confidential: Sequence[str],
     as_json: bool,
     **options: Any,
@@ -118,15 +115,15 @@ def verify(
     guarantees: tuple[Guarantee, ...] = ()
     spellings: list[str] = []
     if Path(file).is_dir():
-        if delimiter is not None or reading:
-            flag = "delimiter" if delimiter is not None else f"read-{dashed(next(iter(reading)))}"
-            raise ParameterError(f"--{flag} is for single files, not for a folder of Parquet files: leave it out.")
+        if reading:
+            flag = f"--read-{dashed(next(iter(reading)))}"
+            raise ParameterError(f"{flag} is for single files, not for a folder of Parquet files: leave it out.")
         if requested:
             flag = f"--{next(iter(requested))}"
             raise ParameterError(f"{flag} needs a single file, but {file!r} is a folder: verify each of its files.")
         names, n, count = _count_folder(file, columns, k)
     else:
-        names, n, count, guarantees, spellings = _count(file, columns, k, delimiter, confidential, requested, reading)
+        names, n, count, guarantees, spellings = _count(file, columns, k, confidential, requested, reading)
     broken = [guarantee for guarantee in guarantees if not guarantee.holds]
     holds = count.smallest >= k and not broken
     if as_json:
@@ -149,7 +146,6 @@ def _count(
     file: str,
     columns: Sequence[str],
     k: int,
-    delimiter: str | None,
     confidential: Sequence[str],
     flags: Mapping[str, Sequence[str]],
     reading: Mapping[str, Any],
@@ -162,7 +158,7 @@ def _count(
     except OSError as error:
         raise DataError(f"the file {file!r} cannot be read ({error.strerror}): check its permissions.") from None
     if PurePath(file).suffix.lower() in TEXT_ENDINGS:
-        reading = {"delimiter": delimiter, "header": True, **reading}
+        reading = {"header": True, **reading}
     table = as_written(data, PurePath(file).name, reading=reading)
     names = find_columns(columns, _names_by_text(table))
     secrets, kinds = find_columns(confidential, _names_by_text(table)), {option.name: option.kind for option in OPTIONS}

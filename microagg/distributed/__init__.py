@@ -8,7 +8,6 @@ with any number of workers.
 """
 
 from microagg.distributed.api import LargeRelease, release, replay
-from microagg.distributed.parts import Table
-from microagg.distributed.summary import Count, count
+from microagg.distributed.parts import Count, Table, count
 
 __all__ = ["Count", "LargeRelease", "Table", "count", "release", "replay"]

@@ -3,7 +3,7 @@
 A cut is by one attribute and has two sides:
 
 - numeric or ordinal: the values up to a threshold between two distinct values of the sample, and those above it;
-- nominal: what is below one node of the taxonomy, or below the first few children of one, and the rest.
+- nominal: the categories below one node of the taxonomy, or below the first few children of one, and the rest.
 
 Each side has some of the blocks, with about as many records for each. If records repeat so much that no cut divides
 evenly enough, the most even one is taken. A sample of equal or too few records is not cut. Equal records are always in
@@ -25,10 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
@@ -37,12 +38,9 @@ from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.neighbor_lists import neighbors_by_passes
 from microagg.validation import FloatArray, IntArray
 
-#: Maximum number of distinct records of a sample with a search for neighbors.
-RECORDS = 2_000
-
-#: Number of neighbors of each: one in _ONE_OF records, and at most NEIGHBORS.
-NEIGHBORS = 10
-_ONE_OF = 200
+# Maximum number of distinct records of a sample with a search for neighbors, and the number of neighbors of each: one
+# in _ONE_OF records, and at most _NEIGHBORS.
+_RECORDS, _ONE_OF, _NEIGHBORS = 2_000, 200, 10
 
 #: A cut divides evenly enough if the blocks on each side get between 1 / EVEN and EVEN times the records of an average
 #: block. So no block of the sample has more, unless records repeat.
@@ -50,6 +48,9 @@ EVEN = 1.5
 
 # With fewer distinct values among the records with neighbors, cuts are between values of the sample.
 _FEW = 100
+
+# Number of cuts whose costs are computed together.
+_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,7 @@ class Cut:
 class Cuts:
     """A tree of cuts, which gives every record its block."""
 
-    d: int  # the number of attributes
-    cuts: tuple[Cut, ...]  # the first is that of all records; empty for one block
+    cuts: tuple[Cut, ...] = ()  # the first is that of all records; empty for one block
 
     @classmethod
     def learn(cls, sample: FloatArray, attributes: Sequence[Attribute], n_blocks: int) -> Self:
@@ -84,30 +84,27 @@ class Cuts:
         attributes are numeric, on the scale on which records are compared. There are fewer blocks where too many
         records are equal.
         """
-        some = np.unique(sample[np.linspace(0, len(sample) - 1, min(len(sample), RECORDS)).astype(np.int64)], axis=0)
+        some = np.unique(sample[np.linspace(0, len(sample) - 1, min(len(sample), _RECORDS)).astype(np.int64)], axis=0)
         trees = [_Tree(attribute.taxonomy) if attribute.taxonomy else None for attribute in attributes]
-        nearest = _nearest(Records(tuple(attributes), some))
         cuts: list[Cut] = []
         ends: list[list[int]] = []
         blocks, average = 0, len(sample) / n_blocks
         # Pieces to cut, their numbers of blocks, the cuts above, and the sides of these.
-        todo = [(_Piece(sample, some, nearest), n_blocks, -1, 0)]
+        todo = [(_first_piece(sample, some, attributes), n_blocks, -1, 0)]
         while todo:
             piece, count, above, side = todo.pop()
-            best = _best(piece, trees, count, average)
+            best = piece.best_cut(trees, count, average) if count > 1 else None
             if above >= 0:
                 ends[above][side] = len(cuts) if best else -1 - blocks
             if best is None:
                 blocks += 1
                 continue
-            todo.append((piece.part(best.cut, False), count - best.blocks, len(cuts), 1))
-            todo.append((piece.part(best.cut, True), best.blocks, len(cuts), 0))
-            cuts.append(best.cut)
+            cut, blocks_inside = best
+            todo.append((piece.part(cut, False), count - blocks_inside, len(cuts), 1))
+            todo.append((piece.part(cut, True), blocks_inside, len(cuts), 0))
+            cuts.append(cut)
             ends.append([0, 0])
-        linked = [
-            replace(cut, inside=inside, outside=outside) for cut, (inside, outside) in zip(cuts, ends, strict=True)
-        ]
-        return cls(len(attributes), tuple(linked))
+        return cls(tuple(replace(cut, inside=one, outside=other) for cut, (one, other) in zip(cuts, ends, strict=True)))
 
     @property
     def n_blocks(self) -> int:
@@ -163,99 +160,88 @@ def _merged_sides(
     return one + other
 
 
-def _nearest(records: Records) -> IntArray:
-    """Return the positions of the nearest of each of n records, shape (n, count), nearest first.
-
-    Numbers are compared by squared distance if all attributes are numbers, and all by shares of their domains if not.
-    """
-    n = records.n
-    count = min(NEIGHBORS, 1 + n // _ONE_OF, n - 1)
-    neighbors = np.empty((n, count), dtype=np.int64)
-    if count and all(attribute.kind == "numeric" for attribute in records.attributes):
-        neighbors_by_passes(np.array(records.values.T, order="C"), neighbors, 0, n)
-    elif count:
-        pool = make_pool(records)
-        for i in range(n):
-            measure_from(pool, pool.points[i])
-            pool.sums[i] = np.nan
-            neighbors[i] = brute_force.nearest(pool.sums, n, count)
-    return neighbors
-
-
 @dataclass(frozen=True)
 class _Piece:
     """Records on one side of all cuts so far."""
 
     sample: FloatArray  # shape (m, d)
     some: FloatArray  # the distinct records with neighbors, shape (p, d)
-    nearest: IntArray  # positions of their neighbors among them, shape (p, count), -1 once separated by a cut
+    neighbors: Any  # which of them are neighbors of each, as a sparse matrix, shape (p, p)
+    distances: FloatArray  # to the records around one with 0 … C of its neighbors on its side, shape (C + 1,)
 
     def part(self, cut: Cut, inside: bool) -> _Piece:
         """Return the piece on one side of a cut."""
-        rows = cut.holds(self.some) == inside
-        # With one more, which position -1 finds.
-        numbers = np.append(np.where(rows, np.cumsum(rows) - 1, -1), -1)
-        return _Piece(self.sample[cut.holds(self.sample) == inside], self.some[rows], numbers[self.nearest[rows]])
+        rows = np.flatnonzero(cut.holds(self.some) == inside)
+        sample = self.sample[cut.holds(self.sample) == inside]
+        return replace(self, sample=sample, some=self.some[rows], neighbors=self.neighbors[rows][:, rows])
+
+    def best_cut(self, trees: Sequence[_Tree | None], n_blocks: int, average: float) -> tuple[Cut, int] | None:
+        """Return the best cut and its number of blocks inside; None without a possible cut."""
+        best, n = None, len(self.sample)
+        lowest = (np.inf, np.inf)  # unevenness, 0 if even enough, and cost per bit
+        for attribute, tree in enumerate(trees):
+            column, some = self.sample[:, attribute], self.some[:, attribute]
+            if tree is not None:
+                column, some = tree.numbers[column.astype(np.int64)], tree.numbers[some.astype(np.int64)]
+            low, high = _thresholds(column, some) if tree is None else (tree.low, tree.high)
+            ordered = np.sort(column)
+            inside = np.searchsorted(ordered, high, "right") - np.searchsorted(ordered, low)
+            possible = (inside > 0) & (inside < n)
+            if not possible.any():
+                continue
+            low, high, inside = low[possible], high[possible], inside[possible]
+            blocks = np.clip(np.rint(inside * (n_blocks / n)), 1, n_blocks - 1)
+            fill = np.stack([inside / blocks, (n - inside) / (n_blocks - blocks)]) / average
+            unevenness = np.maximum(fill, 1 / fill).max(axis=0)
+            unevenness[unevenness <= EVEN] = 0.0
+            evenest = np.flatnonzero(unevenness == unevenness.min())
+            share = inside[evenest] / n
+            bits = -share * np.log2(share) - (1 - share) * np.log2(1 - share)
+            # Plus one, so that of cuts without cost the one with the most bits is best.
+            costs = (self._costs(some, low[evenest], high[evenest]) + 1.0) / bits
+            i = evenest[np.argmin(costs)]
+            if (unevenness[i], costs.min()) < lowest:
+                lowest = (unevenness[i], costs.min())
+                cut = Cut(attribute, float(high[i])) if tree is None else tree.cut(attribute, low[i], high[i])
+                best = cut, int(blocks[i])
+        return best
+
+    def _costs(self, positions: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Return the costs of cuts between whose ends, inclusive, the positions of the records inside are."""
+        whole = self.neighbors.sum(axis=1)[:, np.newaxis]
+        costs = np.empty(len(low))
+        for start in range(0, len(low), _AT_ONCE):
+            cuts = slice(start, start + _AT_ONCE)
+            inside = (low[cuts] <= positions[:, np.newaxis]) & (positions[:, np.newaxis] <= high[cuts])
+            near = self.neighbors @ inside.astype(np.int64)
+            left = np.where(inside, near, whole - near)  # of the neighbors of each, those on its side
+            costs[cuts] = (self.distances[left] - self.distances[whole]).sum(axis=0)
+        return costs
 
 
-def _costs_of_losing(count: int) -> FloatArray:
-    """Costs of a record with m instead of M of its neighbors, for M, m = 0 … count, in row M and column m."""
-    alone = (count + 1) / np.arange(1, count + 2)
-    return np.asarray(alone - alone[:, np.newaxis])
+def _first_piece(sample: FloatArray, some: FloatArray, attributes: Sequence[Attribute]) -> _Piece:
+    """Return all records, with the neighbors of ``some``.
+
+    Numbers are compared by squared distance if all attributes are numbers, and all by shares of their domains if not.
+    """
+    n = len(some)
+    count = min(_NEIGHBORS, 1 + n // _ONE_OF, n - 1)
+    nearest = np.empty((n, count), dtype=np.int64)
+    if count and all(attribute.kind == "numeric" for attribute in attributes):
+        neighbors_by_passes(np.array(some.T, order="C"), nearest, 0, n)
+    elif count:
+        pool = make_pool(Records(tuple(attributes), some))
+        for i in range(n):
+            measure_from(pool, pool.points[i])
+            pool.sums[i] = np.nan
+            nearest[i] = brute_force.nearest(pool.sums, n, count)
+    ones, starts = np.ones(n * count, dtype=np.int64), np.arange(n + 1) * count
+    neighbors = csr_array((ones, nearest.ravel(), starts), shape=(n, n))
+    return _Piece(sample, some, neighbors, (count + 1) / np.arange(1, count + 2))
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    """A possible cut: its unevenness, its cost per bit, and its number of blocks inside."""
-
-    unevenness: float
-    cost: float
-    blocks: int
-    cut: Cut
-
-
-def _best(piece: _Piece, trees: Sequence[_Tree | None], n_blocks: int, average: float) -> _Candidate | None:
-    """Best cut for this number of blocks, or None without a possible cut."""
-    shares = _Shares(len(piece.sample), n_blocks, average)
-    candidates = [
-        (tree.cut if tree else _cut_of_numbers)(j, piece.sample[:, j], piece.some[:, j], piece.nearest, shares)
-        for j, tree in enumerate(trees if n_blocks > 1 else ())
-    ]
-    possible = [candidate for candidate in candidates if candidate is not None]
-    return min(possible, key=lambda candidate: (candidate.unevenness, candidate.cost), default=None)
-
-
-@dataclass(frozen=True)
-class _Shares:
-    """The division of ``n`` records into ``n_blocks`` blocks of about ``average`` records."""
-
-    n: int
-    n_blocks: int
-    average: float
-
-    def allow(self, inside: IntArray) -> NDArray[np.bool_]:
-        """Mask of the numbers of records inside that leave records on both sides."""
-        return (inside > 0) & (inside < self.n)
-
-    def choose(self, inside: IntArray, costs: FloatArray) -> tuple[int, float, float, int]:
-        """Return the best cut's position, unevenness (0 if even enough), cost for each bit, and blocks inside."""
-        blocks = np.clip(np.rint(inside * (self.n_blocks / self.n)), 1, self.n_blocks - 1)
-        fill = np.stack([inside / blocks, (self.n - inside) / (self.n_blocks - blocks)]) / self.average
-        unevenness = np.maximum(fill, 1 / fill).max(axis=0)
-        # Repeated records may prevent an even cut.
-        unevenness[unevenness <= EVEN] = 0.0
-        share = inside / self.n
-        bits = -share * np.log2(share) - (1 - share) * np.log2(1 - share)
-        # Plus one, so that of cuts without cost the one with the most bits is best.
-        costs = (costs + 1.0) / bits
-        at = int(np.lexsort((costs, unevenness))[0])
-        return at, float(unevenness[at]), float(costs[at]), int(blocks[at])
-
-
-def _cut_of_numbers(
-    attribute: int, column: FloatArray, some: FloatArray, nearest: IntArray, shares: _Shares
-) -> _Candidate | None:
-    """Best cut halfway between two distinct values, or None.
+def _thresholds(column: FloatArray, some: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return cuts halfway between two distinct values, as their ends.
 
     They are values of ``some`` if these are many, so that a cut without cost is as far as possible from both sides.
     """
@@ -264,93 +250,29 @@ def _cut_of_numbers(
         values = np.unique(column)
     low, high = values[:-1], values[1:]
     middle = low + (high - low) / 2
-    at_most = np.where(middle < high, middle, low)
-    inside = np.searchsorted(np.sort(column), at_most, "right")
-    allowed = shares.allow(inside)
-    if not allowed.any():
-        return None
-    at_most = at_most[allowed]
-    at, unevenness, cost, blocks = shares.choose(inside[allowed], _costs_at(at_most, some, nearest))
-    return _Candidate(unevenness, cost, blocks, Cut(attribute, float(at_most[at])))
-
-
-def _costs_at(at_most: FloatArray, values: FloatArray, nearest: IntArray) -> FloatArray:
-    """Costs of cuts, shape (cuts,), from the values of the records with neighbors.
-
-    As a cut moves upward past the values of a record and its neighbors, the cost of that record changes: the cut
-    separates more of the neighbors below until it passes the record, and then fewer of those above.
-    """
-    count = nearest.shape[1]
-    costs = _costs_of_losing(count)
-    present = nearest >= 0
-    whole = present.sum(axis=1)
-    others = np.sort(np.where(present, values[nearest], np.inf), axis=1)
-    below = (others < values[:, np.newaxis]).sum(axis=1)
-    above = ((others > values[:, np.newaxis]) & np.isfinite(others)).sum(axis=1)
-    rank = np.arange(count)
-    left = whole[:, np.newaxis] - rank  # of the M neighbors, with those before separated
-    total = whole[:, np.newaxis]
-    more = costs[total, np.maximum(left - 1, 0)] - costs[total, np.maximum(left, 0)]
-    fewer = costs[total, np.minimum(rank + 1, total)] - costs[total, np.minimum(rank, total)]
-    changes = np.where(rank < below[:, np.newaxis], more, np.where(rank >= (whole - above)[:, np.newaxis], fewer, 0.0))
-    changes[~np.isfinite(others)] = 0.0
-    at_own = costs[whole, whole - above] - costs[whole, whole - below]
-    positions = np.concatenate([values, others.ravel()])
-    order = np.argsort(positions, kind="stable")
-    through = np.concatenate([[0.0], np.cumsum(np.concatenate([at_own, changes.ravel()])[order])])
-    return np.maximum(through[np.searchsorted(positions[order], at_most, "right")], 0.0)
+    return np.full(len(middle), -np.inf), np.where(middle < high, middle, low)
 
 
 class _Tree:
-    """A taxonomy whose leaves are numbered so that those below a node follow each other."""
+    """A taxonomy whose leaves are numbered so that those below a node follow each other.
+
+    ``low`` and ``high`` are the first and last numbers of each possible cut: the leaves below a node, and those
+    together with the leaves below the children of its parent that come before it.
+    """
 
     def __init__(self, taxonomy: Taxonomy) -> None:
-        order, todo = [], [0]
-        while todo:
-            node = todo.pop()
-            todo += reversed(taxonomy.children[node])
-            order += [node] if not taxonomy.children[node] else []
-        nodes = len(taxonomy.names)
-        self._leaves = np.array(order)
-        self._number = np.zeros(nodes, dtype=np.int64)
-        self._number[self._leaves] = np.arange(len(order))
-        # The leaves below each node: the first, and the one after the last.
-        begin, end = self._number.copy(), self._number + 1
-        begin[[bool(below) for below in taxonomy.children]] = nodes
-        for node in range(nodes - 1, 0, -1):
-            parent = taxonomy.parents[node]
-            begin[parent], end[parent] = min(begin[parent], begin[node]), max(end[parent], end[node])
-        # Each node by itself, and together with those children of its parent that come before it.
-        self._begin = np.concatenate([begin[1:], begin[list(taxonomy.parents[1:])]])
-        self._end = np.tile(end[1:], 2)
+        leaves = np.array(taxonomy.leaves)
+        order = np.lexsort(taxonomy.lineages[::-1, leaves])
+        self._leaves, nodes = leaves[order], len(taxonomy.names)
+        self.numbers = np.zeros(nodes)
+        self.numbers[self._leaves] = np.arange(len(leaves))
+        first, last = np.empty((2, nodes))
+        for at_depth in taxonomy.lineages[:, self._leaves]:
+            below, starts, counts = np.unique(at_depth, return_index=True, return_counts=True)
+            first[below], last[below] = starts, starts + counts - 1
+        self.low = np.concatenate([first[1:], first[list(taxonomy.parents[1:])]])
+        self.high = np.tile(last[1:], 2)
 
-    def cut(
-        self, attribute: int, column: FloatArray, some: FloatArray, nearest: IntArray, shares: _Shares
-    ) -> _Candidate | None:
-        """Best cut at a node, or at the first few children of one, or None."""
-        at = np.bincount(self._numbers(column), minlength=len(self._leaves))
-        before = np.concatenate([[0], np.cumsum(at)])
-        inside = before[self._end] - before[self._begin]
-        allowed = shares.allow(inside)
-        if not allowed.any():
-            return None
-        begin, end = self._begin[allowed], self._end[allowed]
-        costs = self._costs(self._numbers(some), nearest, begin, end)
-        i, unevenness, cost, blocks = shares.choose(inside[allowed], costs)
-        leaves = tuple(sorted(self._leaves[begin[i] : end[i]].tolist()))
-        return _Candidate(unevenness, cost, blocks, Cut(attribute, None, leaves))
-
-    def _numbers(self, column: FloatArray) -> IntArray:
-        return self._number[column.astype(np.int64)]
-
-    def _costs(self, leaves: IntArray, nearest: IntArray, begin: IntArray, end: IntArray) -> FloatArray:
-        """Costs of cuts, shape (cuts,), from the leaves of the records with neighbors."""
-        present = nearest >= 0
-        whole, table = present.sum(axis=1), _costs_of_losing(nearest.shape[1])
-        others = leaves[nearest]
-        costs = np.empty(len(begin))
-        for i in range(len(begin)):
-            here, there = (begin[i] <= leaves) & (leaves < end[i]), (begin[i] <= others) & (others < end[i])
-            left = ((there == here[:, np.newaxis]) & present).sum(axis=1)
-            costs[i] = table[whole, left].sum()
-        return costs
+    def cut(self, attribute: int, low: float, high: float) -> Cut:
+        """Return the cut between two numbers of leaves."""
+        return Cut(attribute, None, tuple(sorted(self._leaves[int(low) : int(high) + 1].tolist())))

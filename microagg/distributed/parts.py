@@ -1,4 +1,4 @@
-"""Tables in parts: Parquet files, read by row groups.
+"""Tables in parts: Parquet files read by row groups, and their equivalence classes.
 
 Parts are row groups in the order of the files, so that results do not depend on the workers.
 """
@@ -6,6 +6,7 @@ Parts are row groups in the order of the files, so that results do not depend on
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,13 +20,13 @@ from microagg.errors import DataError, ParameterError
 from microagg.tables.frames import to_series
 from microagg.tables.notices import check_names
 from microagg.tables.parquet import parquet_files
-from microagg.validation import optional_import, quoted
+from microagg.validation import check_columns, check_k, check_unique_columns, optional_import, plain, quoted
 
 #: Maximum numbers of records, and of bytes once unpacked, of a part with several row groups.
 RECORDS, BYTES = 1 << 19, 1 << 27
 
-# Number of first records that decide the kinds of columns.
-_HEAD = 10_000
+# Number of first records that decide the kinds of columns, and approximate number of classes in one task of the count.
+_HEAD, _CLASSES = 10_000, 200_000
 
 # Spark writes times in the old type of 96 bits; nanoseconds would overflow silently.
 _OPENED = {"pre_buffer": False, "page_checksum_verification": True, "coerce_int96_timestamp_unit": "us"}
@@ -54,12 +55,46 @@ class Part:
         groups = f"row group {self.groups[0]}" if is_single else f"row groups {self.groups[0]} to {self.groups[-1]}"
         return f"{groups} of {Path(self.path).name!r}"
 
+    def read(self, columns: Sequence[str] | None = None) -> Any:
+        """Return all or some columns as a pyarrow.Table."""
+        pa = load("pyarrow")
+        try:
+            with load("pyarrow.parquet").ParquetFile(self.path, **_OPENED) as file:
+                table = file.read_row_groups(list(self.groups), columns=columns, use_threads=False)
+        except FileNotFoundError:
+            raise DataError(
+                f"there is no file {self.path!r} (any more): it must be at the same path on all machines, and stay "
+                "there until the end."
+            ) from None
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{self.label} cannot be read ({_reason(error)}): write the file again.") from None
+        if table.num_rows != self.n:
+            raise DataError(
+                f"{self.label} has {table.num_rows:,} records, not {self.n:,}: the file was changed; start again."
+            )
+        # pyarrow also reads columns whose name begins with this one and a dot.
+        table = (table if columns is None else table.select(columns)).replace_schema_metadata()
+        for name in [name for name in table.column_names if name in (self.recode or ())]:
+            changed, _ = to_other_values(frame_of(table.select([name]), self.label), {name: self.recode[name]})
+            index, kind = table.schema.get_field_index(name), table.schema.field(name).type
+            try:
+                table = table.set_column(index, name, pa.array(changed[name], from_pandas=True).cast(kind))
+            except pa.ArrowException:
+                raise DataError(
+                    f"{self.label}: the recoded values of {name!r} do not fit its type {kind}: choose values of that "
+                    "type."
+                ) from None
+        return table
+
+    def frame(self, columns: Sequence[str]) -> pd.DataFrame:
+        """Return some columns as a DataFrame."""
+        return frame_of(self.read(columns), self.label)
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
     """A table in Parquet files."""
 
-    files: tuple[str, ...]  # absolute paths
     schema: Any  # of pyarrow, without metadata of other programs, for example names of an index
     parts: tuple[Part, ...]
 
@@ -91,7 +126,7 @@ class Table:
             parts += _parts(str(file), metadata, parts[-1].first + parts[-1].n if parts else 0)
         if not parts:
             raise DataError(f"{str(path)!r} has no records: check that it is the right file.")
-        return cls(tuple(map(str, files)), schema, tuple(parts))
+        return cls(schema, tuple(parts))
 
     @property
     def n(self) -> int:
@@ -111,7 +146,7 @@ class Table:
             if is_number(head[name].dtype) != is_number(changed[name].dtype):
                 raise ParameterError(
                     f"recode makes {'categories of numbers' if is_number(head[name].dtype) else 'numbers of text'} in "
-                    f"{name!r}, which cannot be had with engine='dask': recode it to values of its own type."
+                    f"{name!r}, which engine='dask' does not support: recode it to values of its own type."
                 )
         return replace(self, parts=tuple(replace(part, recode=recode) for part in self.parts)) if recode else self
 
@@ -121,39 +156,6 @@ class Table:
         with load("pyarrow.parquet").ParquetFile(part.path, **_OPENED) as file:
             batch = next(file.iter_batches(batch_size=_HEAD, row_groups=list(part.groups), use_threads=False))
             return frame_of(load("pyarrow").Table.from_batches([batch]), part.label)
-
-
-def read(part: Part, columns: Sequence[str] | None = None) -> Any:
-    """Return all or some columns of a part as a pyarrow.Table."""
-    pa = load("pyarrow")
-    names = None if columns is None else list(columns)
-    try:
-        with load("pyarrow.parquet").ParquetFile(part.path, **_OPENED) as file:
-            table = file.read_row_groups(list(part.groups), columns=names, use_threads=False)
-    except FileNotFoundError:
-        raise DataError(
-            f"there is no file {part.path!r} (any more): it must stand at the same place on all machines, and stay "
-            "there until the end."
-        ) from None
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{part.label} cannot be read ({_reason(error)}): write the file again.") from None
-    if table.num_rows != part.n:
-        raise DataError(
-            f"{part.label} has {table.num_rows:,} records, not {part.n:,}: the file was changed; begin again."
-        )
-    # pyarrow also reads columns whose name begins with this one and a dot.
-    table = table.replace_schema_metadata() if names is None else table.select(names).replace_schema_metadata()
-    for name in table.column_names if part.recode else ():
-        if name in part.recode:
-            changed, _ = to_other_values(frame_of(table.select([name]), part.label), {name: part.recode[name]})
-            index, kind = table.schema.get_field_index(name), table.schema.field(name).type
-            try:
-                table = table.set_column(index, name, pa.array(changed[name], from_pandas=True).cast(kind))
-            except pa.ArrowException:
-                raise DataError(
-                    f"{part.label}: what {name!r} is recoded to does not fit its type {kind}: recode it to such values."
-                ) from None
-    return table
 
 
 def frame_of(table: Any, label: str) -> pd.DataFrame:
@@ -167,6 +169,7 @@ def _reason(error: Exception) -> str:
 
 
 def _parts(path: str, metadata: Any, start: int) -> Iterator[Part]:
+    """Yield the parts of a file: row groups of limited size together, or a single one."""
     groups: list[int] = []
     n, size = 0, 0
     for group in range(metadata.num_row_groups):
@@ -190,7 +193,7 @@ def _check_schema(schema: Any, label: str) -> None:
             raise DataError(f"the file {label!r} has a column without a name: give it one.")
         if types.is_nested(field.type) or isinstance(field.type, load("pyarrow").BaseExtensionType):
             raise DataError(
-                f"column {field.name!r} of the file {label!r} holds lists or records ({field.type}): leave it out, or "
+                f"column {field.name!r} of the file {label!r} has lists or records ({field.type}): leave it out, or "
                 "unfold it into columns of single values."
             )
 
@@ -206,4 +209,66 @@ def _difference(schema: Any, expected: Any, file: Path, first_file: Path) -> str
     return (
         f"column {name!r} is of the type {schema.field(name).type} in {file.name!r}, but {expected.field(name).type} "
         f"in {first_file.name!r}: write all files with the same types."
+    )
+
+
+# --- equivalence classes of a table -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Count:
+    """The classes of a file: sets of records that are equal in some columns."""
+
+    records: int
+    classes: int
+    smallest: int  # the number of records of the smallest class
+    below: int  # number of records in classes of fewer than k
+    alone: int  # number of records alone in their classes
+    smallest_of: dict[tuple[Any, ...], int]  # size of the smallest class of each stratum, by its values
+
+
+def count(
+    path: str | os.PathLike[str], columns: Sequence[Any], strata: Sequence[Any], k: int, client: Any = None
+) -> Count:
+    """Count the classes of a Parquet file or a folder of them: records that are equal in ``columns`` and ``strata``.
+
+    Records are grouped by the values themselves, in enough pieces that each is small: by the workers of a ``client`` of
+    Dask, or by threads here.
+    """
+    table, names = Table.of(path), [*columns, *strata]
+    check_columns(pd.DataFrame(columns=table.names), names)
+    check_unique_columns(names)
+    dask, dataframe = load("dask"), load("dask.dataframe")
+    meta = frame_of(table.schema.empty_table().select(names), str(path))
+    frame = dataframe.from_map(Part.frame, list(table.parts), columns=names, meta=meta, enforce_metadata=False)
+    pieces = max(1, -(-table.n // (check_k(k) * _CLASSES)))
+    sizes = frame.groupby(names, dropna=False, observed=True, sort=False).size(split_out=pieces)
+    # Longer than any name, the name of the sizes is that of no column.
+    sizes = sizes.to_frame(f"{max(names, key=len)}_").reset_index()
+    delayed = dask.delayed(_count_classes)
+    tasks = [delayed(piece, list(strata), k) for piece in sizes.to_delayed()]
+    counts = dask.compute(*tasks, scheduler="threads") if client is None else client.gather(client.compute(tasks))
+    smallest_of: dict[tuple[Any, ...], int] = {}
+    for piece in counts:
+        for values, size in piece.smallest_of.items():
+            smallest_of[values] = min(size, smallest_of.get(values, size))
+    sums = {name: sum(getattr(piece, name) for piece in counts) for name in ("records", "classes", "below", "alone")}
+    return Count(**sums, smallest=min(piece.smallest for piece in counts), smallest_of=smallest_of)
+
+
+def _count_classes(sizes: pd.DataFrame, strata: list[str], k: int) -> Count:
+    """Count classes whose sizes are in the last column."""
+    n = sizes.iloc[:, -1]
+    smallest: Any = {}  # class of each stratum, by its values
+    if strata:
+        smallest = n.groupby([sizes[name] for name in strata], dropna=False, observed=True).min()
+    return Count(
+        records=int(n.sum()),
+        classes=len(n),
+        smallest=int(n.min()) if len(n) else sys.maxsize,
+        below=int(n[n < k].sum()),
+        alone=int((n == 1).sum()),
+        smallest_of={
+            tuple(map(plain, values if len(strata) > 1 else [values])): int(size) for values, size in smallest.items()
+        },
     )

@@ -17,10 +17,9 @@ from microagg.columns import dates
 from microagg.columns.records import Records, categories, is_category
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import category
-from microagg.distributed import parts
-from microagg.distributed.parts import Part, load
+from microagg.distributed.cluster import RELEASED, Working
+from microagg.distributed.parts import Part, frame_of, load
 from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen
-from microagg.distributed.working_folder import RELEASED, Working, load_once
 from microagg.errors import DataError
 from microagg.kernels.local_search import iterated, mixed_search
 from microagg.metrics import generalization
@@ -30,8 +29,8 @@ from microagg.release.source import strata_of, stratum_codes
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray, plain
 
-#: The stages whose files are written here. Each part has its encoded records, which of them are released, their strata,
-#: their blocks as numbered by the cuts, and the records by block; each batch of blocks has the released values.
+#: The stages. Each part has a file of its encoded records, which of them are released, their strata, their blocks as
+#: numbered by the cuts, and the records by block; each batch of blocks has one of the released values.
 ENCODED, RETAINED, STRATA, BLOCKS, SORTED, GROUPED = "encoded", "retained", "strata", "blocks", "sorted", "grouped"
 
 # Whole numbers beyond this are not exact as floats.
@@ -45,8 +44,8 @@ def see_categories(
     table_parts: tuple[Part, ...], schema: Schema, working: Working, number: int
 ) -> dict[str, tuple[list[str], bool]]:
     """Return the categories of each quasi-identifier in a part, and whether the file orders them."""
-    part, names = table_parts[number], list(map(str, schema.quasi_identifiers))
-    frame = schema.read(parts.frame_of(parts.read(part, names), part.label))
+    names = list(map(str, schema.quasi_identifiers))
+    frame = schema.read(table_parts[number].frame(names))
     seen: dict[str, tuple[list[str], bool]] = {}
     for name in names:
         if getattr(frame[name].dtype, "ordered", False):
@@ -58,11 +57,11 @@ def see_categories(
 
 def encode(working: Working, number: int) -> Seen:
     """Read, encode and save a part, and return its figures."""
-    job: Job = load_once(working, JOB)
+    job: Job = working.load(JOB)
     part, schema = job.table.parts[number], job.schema
     try:
-        table = parts.read(part, [*map(str, schema.quasi_identifiers), *map(str, schema.strata)])
-        frame = parts.frame_of(table, part.label)
+        table = part.read([*map(str, schema.quasi_identifiers), *map(str, schema.strata)])
+        frame = frame_of(table, part.label)
         filling = schema.fill(frame, job.plan.missing)
         retained = filling.retained
         strata = strata_of(frame, schema.strata, retained) if retained.any() else []
@@ -152,17 +151,13 @@ def _check_exact(job: Job, values: FloatArray) -> None:
         if len(values) and np.abs(values[:, j]).max() > _EXACT:
             raise DataError(
                 f"column {job.attributes[j].name!r} has numbers beyond 2^53, which cannot be generalized in parts: "
-                "leave the column out of the quasi-identifiers, or take the mean."
+                "leave the column out of the quasi-identifiers, or choose statistic='mean'."
             )
-
-
-def _job_and_layout(working: Working, name: str) -> tuple[Job, Layout]:
-    return load_once(working, JOB), load_once(working, name)
 
 
 def assign(working: Working, number: int) -> IntArray:
     """Write the block of each record of a part, numbered by the cuts, and return the sizes of the blocks."""
-    job, layout = _job_and_layout(working, LAYOUT)
+    job, layout = working.load(JOB), working.load(LAYOUT)
     values = working.rows(ENCODED, f"{number}.npy")
     scaled = layout.scaled(values, job.numeric)
     blocks = np.empty(len(values), dtype=np.int32)
@@ -180,14 +175,8 @@ def assign(working: Working, number: int) -> IntArray:
 
 def sort(working: Working, number: int) -> None:
     """Write the records of a part by block, and within a block in the order of the file."""
-    order = _block_order(working, load_once(working, FINAL), number)
+    order = _block_order(working, working.load(FINAL), number)
     working.save(SORTED, f"{number}.npy", working.rows(ENCODED, f"{number}.npy")[order])
-
-
-def _load_retained(working: Working, number: int) -> NDArray[np.bool_] | None:
-    """Load the mask of the released records of a part, or None if all are."""
-    name = f"{number}.npy"
-    return working.rows(RETAINED, name) if working.path(RETAINED, name).exists() else None
 
 
 def _block_order(working: Working, layout: Layout, number: int) -> IntArray:
@@ -213,7 +202,7 @@ class Grouped:
 
 def group(working: Working, batch: int) -> list[Grouped]:
     """Partition the blocks of a batch, save the replacing values, and return the figures of each block."""
-    job, layout = _job_and_layout(working, FINAL)
+    job, layout = working.load(JOB), working.load(FINAL)
     first_block, _ = layout.batches[batch]
     values, rows_by_block = _load_batch(working, layout, batch)
     replaced = np.empty(values.shape, dtype=object if job.plan.statistic == "generalize" else np.float64)
@@ -237,8 +226,8 @@ def _load_batch(working: Working, layout: Layout, batch: int) -> tuple[FloatArra
     """Load the records of a batch, and for each of its blocks the positions of its records, in file order."""
     start, stop = layout.batches[batch]
     counts = layout.counts[:, start:stop]
-    spans = [layout.span(part, batch) for part in range(len(counts))]
-    values = np.concatenate([working.rows(SORTED, f"{part}.npy", *span) for part, span in enumerate(spans)])
+    parts = range(len(counts))
+    values = np.concatenate([working.rows(SORTED, f"{part}.npy", *layout.span(part, batch)) for part in parts])
     block_numbers = np.concatenate([np.repeat(np.arange(stop - start), part_counts) for part_counts in counts])
     by_block = np.argsort(block_numbers, kind="stable")
     block_ends = np.cumsum(counts.sum(axis=0))
@@ -305,10 +294,7 @@ def _replacements(job: Job, layout: Layout, records: Records, partition: Partiti
 
 
 def _numeric_frame(job: Job, values: FloatArray) -> pd.DataFrame:
-    """Convert the numeric columns of a block from float64 to types like those of the file.
-
-    :func:`recoding.group_texts` then writes whole numbers without a decimal point, and 0.1 of 32 bits as 0.1.
-    """
+    """Convert the numeric columns of a block to types like those of the file, by which they are written as text."""
     types = load("pyarrow").types
     columns = {}
     for j in job.numeric:
@@ -327,16 +313,16 @@ def _numeric_frame(job: Job, values: FloatArray) -> pd.DataFrame:
 
 def write(working: Working, number: int) -> tuple[int, str]:
     """Write a part of the release, and return its number of records and a digest of its quasi-identifiers."""
-    job, layout = _job_and_layout(working, OUTPUT)
+    job, layout = working.load(JOB), working.load(OUTPUT)
     pa = load("pyarrow")
     order = _block_order(working, layout, number)
     released = _released_columns(working, job, layout, number, order)
     replaced = dict(zip(job.schema.quasi_identifiers, released, strict=True))
     names = [name for name in job.table.schema.names if name not in job.schema.identifiers]
     other_names = [name for name in names if name not in replaced]
-    table: Any = parts.read(job.table.parts[number], other_names) if other_names else None
-    if other_names and (retained := _load_retained(working, number)) is not None:
-        table = table.filter(pa.array(retained))
+    table: Any = job.table.parts[number].read(other_names) if other_names else None
+    if other_names and working.path(RETAINED, f"{number}.npy").exists():  # not all records are released
+        table = table.filter(pa.array(working.rows(RETAINED, f"{number}.npy")))
     # Values instead of a dictionary, which could contain values of dropped records.
     columns = [replaced[name] if name in replaced else _plain_values(table.column(name)) for name in names]
     with working.writing(RELEASED, f"part-{number:05d}.parquet") as path:
@@ -354,15 +340,12 @@ def _column_digest(column: Any) -> str:
 
 def _released_columns(working: Working, job: Job, layout: Layout, number: int, order: IntArray) -> list[Any]:
     """Released values of each quasi-identifier in a part, as arrays of pyarrow."""
-    spans = []  # of the part's records in each batch
-    for first_block, stop_block in layout.batches:
-        start = int(layout.counts[:number, first_block:stop_block].sum())
-        spans.append((start, start + int(layout.counts[number, first_block:stop_block].sum())))
     pa = load("pyarrow")
     pieces = []
-    for batch, (start, stop_block) in enumerate(spans):
+    for batch, (first_block, stop_block) in enumerate(layout.batches):
+        n = layout.counts[:, first_block:stop_block].sum(axis=1)  # records of each part in the batch
         mapped = pa.memory_map(str(working.path(GROUPED, f"{batch}.arrow")))
-        pieces.append(pa.ipc.open_file(mapped).read_all().slice(start, stop_block - start))
+        pieces.append(pa.ipc.open_file(mapped).read_all().slice(int(n[:number].sum()), int(n[number])))
     # A copy, which does not need the files any more.
     replaced = pa.concat_tables(pieces).take(pa.array(np.argsort(order))).combine_chunks()
     columns = [_plain_values(column) for column in replaced.columns]

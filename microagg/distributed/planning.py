@@ -27,21 +27,17 @@ from microagg.release.prepare import prepare
 from microagg.release.source import stratum_name
 from microagg.validation import FloatArray, IntArray, check_enough_records, counted, quoted
 
-#: File name of the job in the working folder.
-JOB = "job.pickle"
+#: Objects in the working folder: the job, and the layout with the cuts, the final blocks, and the types of the output.
+JOB, LAYOUT, FINAL, OUTPUT = "job", "layout", "final-layout", "output-layout"
 
-#: Number of records of the sample for each block, and its minimum size.
-PER_BLOCK, SAMPLE = 500, 50_000
+# Number of records of the sample for each block, and its minimum size.
+_PER_BLOCK, _SAMPLE = 500, 50_000
 
 # Memory of a task as a multiple of a part, and of the records of a block: above the measurements of
 # benchmarks/in_parts.py.
 _PART, _BLOCK = 3, 12
 
-#: File names of the layout: with the cuts, with the final blocks, and with the types of the output.
-LAYOUT, FINAL, OUTPUT = "layout.pickle", "final-layout.pickle", "output-layout.pickle"
-
-#: Minimum number of tasks among which many blocks are divided, and maximum number of records of a task with several
-#: blocks.
+# Minimum number of tasks among which many blocks are divided; maximum number of records of a task with several blocks.
 _TASKS, _MAX_RECORDS = 64, 1 << 20
 
 
@@ -56,10 +52,7 @@ class Job:
 
     @classmethod
     def of(cls, table: Table, chosen: Choices, categories: Mapping[str, Any], block_size: int) -> Job:
-        """Create the job of the ``chosen`` options, after checks on the first records of the table.
-
-        ``categories`` are those of the columns of :func:`columns_to_scan`.
-        """
+        """Create a job, after checks on the first records; ``categories`` are those of :func:`columns_to_scan`."""
         taxonomies, ordinal = dict(chosen.taxonomies or {}), dict(chosen.ordinal or {})
         for name, (values, ordered) in categories.items():
             if ordered:
@@ -69,7 +62,7 @@ class Job:
         prepared = prepare(table.head(), chosen.with_changes(taxonomies=taxonomies, ordinal=ordinal))
         for param in prepared.estimator.timed if prepared.estimator is not None else ():
             raise ParameterError(
-                f"{param.name} in seconds cannot be had with engine='dask', where blocks are searched side by side: "
+                f"{param.name} in seconds is not available with engine='dask', where blocks are searched in parallel: "
                 f"choose one of {quoted(param.bounds)}, or {param.counted}."
             )
         return cls(table, Plan.of_recipe(recipes.chosen(prepared)), prepared.source.declared, block_size)
@@ -98,8 +91,12 @@ class Job:
     def rate(self) -> float:
         """The share of the records from which cuts are learned."""
         n = self.table.n
-        blocks = -(-n // self.block_size)
-        return min(1.0, max(SAMPLE, PER_BLOCK * blocks) / n) if blocks > 1 else 0.0
+        blocks = self.n_blocks(n)
+        return min(1.0, max(_SAMPLE, _PER_BLOCK * blocks) / n) if blocks > 1 else 0.0
+
+    def n_blocks(self, n: int) -> int:
+        """Number of blocks for ``n`` records."""
+        return -(-n // self.block_size)
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the checks that need no pass over the records."""
@@ -115,8 +112,8 @@ class Job:
 
     def memory(self, largest_block: int) -> int:
         """Approximate maximum bytes of memory of a task."""
-        part = max(part.unpacked + 8 * part.n * len(self.table.names) for part in self.table.parts)
-        return max(_PART * part, _BLOCK * 8 * len(self.attributes) * largest_block)
+        largest_part = max(part.unpacked + 8 * part.n * len(self.table.names) for part in self.table.parts)
+        return max(_PART * largest_part, _BLOCK * 8 * len(self.attributes) * largest_block)
 
 
 def refuse(chosen: Choices) -> None:
@@ -124,12 +121,12 @@ def refuse(chosen: Choices) -> None:
     for option in OPTIONS:
         value = chosen.values[option.name]
         if option.not_in_parts and (value is not None if option.default is None else value != option.default):
-            raise ParameterError(f"{option.name} cannot be had with engine='dask': {option.not_in_parts}.")
+            raise ParameterError(f"{option.name} is not available with engine='dask': {option.not_in_parts}.")
     missing = chosen.missing
     for value in missing.values() if isinstance(missing, Mapping) else [missing]:
         if value in ("impute", "category"):
             raise ParameterError(
-                f"missing={value!r} cannot be had with engine='dask': impute them beforehand, or choose 'drop'."
+                f"missing={value!r} is not available with engine='dask': impute them beforehand, or choose 'drop'."
             )
 
 
@@ -160,7 +157,7 @@ def merge_categories(seen: Iterable[Mapping[str, tuple[list[str], bool]]]) -> di
             if ordered and before[0] != values:
                 raise DataError(
                     f"column {name!r} has its categories in the order {quoted(before[0])} in one part of the file, and "
-                    f"{quoted(values)} in another: say their order with ordinal={{{name!r}: [...]}}."
+                    f"{quoted(values)} in another: give their order with ordinal={{{name!r}: [...]}}."
                 )
             if not ordered:
                 merged[name] = sorted({*before[0], *values}), False
@@ -171,10 +168,8 @@ def merge_categories(seen: Iterable[Mapping[str, tuple[list[str], bool]]]) -> di
 class Moments:
     """Means, ranges and sums of products of some records, which merge to those of the whole file.
 
-    One pass over the parts gives scales and correlations, exact but for rounding. They are merged in the order of the
-    parts, so that every run gives the same bits.
-
-    Source: Chan, Golub & LeVeque 1979, Updating formulae and a pairwise algorithm for computing sample variances.
+    They are merged in the order of the parts, so that every run gives the same bits. Source: Chan, Golub & LeVeque
+    1979, Updating formulae and a pairwise algorithm for computing sample variances.
     """
 
     n: int  # of records, perhaps 0
@@ -205,7 +200,7 @@ class Moments:
         return self.least + self.center
 
     def merge(self, other: Self) -> Self:
-        """Return the moments of these records and of ``other`` ones, of as many attributes, together."""
+        """Return the moments of these records and of ``other`` ones together."""
         if self.n == 0 or other.n == 0:
             return other if self.n == 0 else self
         n, share = self.n + other.n, other.n / (self.n + other.n)
@@ -324,17 +319,13 @@ def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
 
 def _merge_strata(seen: Sequence[Seen]) -> tuple[list[tuple[tuple[Any, ...], int]], tuple[IntArray, ...]]:
     """Merge the strata of all parts in order of appearance, and return them and their numbers in each part."""
-    numbers: dict[tuple[str, ...], int] = {}
-    merged: list[tuple[tuple[Any, ...], int]] = []
-    of_parts = []
+    merged: dict[tuple[str, ...], tuple[tuple[Any, ...], int]] = {}
     for part in seen:
         for key, (values, n) in part.strata.items():
-            if key not in numbers:
-                numbers[key] = len(merged)
-                merged.append((values, 0))
-            merged[numbers[key]] = values, merged[numbers[key]][1] + n
-        of_parts.append(np.array([numbers[key] for key in part.strata], dtype=np.int64))
-    return merged, tuple(of_parts)
+            merged[key] = values, merged.get(key, (values, 0))[1] + n
+    numbers = {key: number for number, key in enumerate(merged)}
+    of_parts = (np.array([numbers[key] for key in part.strata], dtype=np.int64) for part in seen)
+    return list(merged.values()), tuple(of_parts)
 
 
 def _check_sizes(job: Job, n: int, strata: list[tuple[tuple[Any, ...], int]]) -> None:
@@ -361,8 +352,8 @@ def _check_dates(seen: Sequence[Seen]) -> None:
 
 
 def _learn_cuts(job: Job, sample: FloatArray, n: int) -> Cuts:
-    blocks = -(-n // job.block_size)
-    return Cuts.learn(sample, job.attributes, blocks) if blocks > 1 and len(sample) else Cuts(len(job.attributes), ())
+    blocks = job.n_blocks(n)
+    return Cuts.learn(sample, job.attributes, blocks) if blocks > 1 and len(sample) else Cuts()
 
 
 def _decimals(seen: Sequence[Seen], j: int) -> int | None:
@@ -388,19 +379,17 @@ def final_layout(job: Job, layout: Layout, counts: Sequence[IntArray]) -> Layout
     ``counts`` has for each part the number of records of each block as the cuts number them.
     """
     cut_counts = np.array(counts)
-    sizes = cut_counts.sum(axis=0)
-    numbers, start = np.empty(len(sizes), dtype=np.int64), 0
+    ends = np.cumsum([cuts.n_blocks for cuts in layout.cuts])
+    numbers: list[int] = []
     strata: list[int] = []
-    for stratum, cuts in enumerate(layout.cuts):
-        numbers_in_stratum = cuts.joined(sizes[start : start + cuts.n_blocks], job.plan.k)
-        numbers[start : start + cuts.n_blocks] = len(strata) + numbers_in_stratum
-        strata += [stratum] * (int(numbers_in_stratum.max()) + 1)
-        start += cuts.n_blocks
+    for stratum, (cuts, sizes) in enumerate(zip(layout.cuts, np.split(cut_counts.sum(axis=0), ends[:-1]), strict=True)):
+        joined = cuts.joined(sizes, job.plan.k)
+        numbers += (len(strata) + joined).tolist()
+        strata += [stratum] * (int(joined.max()) + 1)
     final = np.zeros((len(cut_counts), len(strata)), dtype=np.int64)
-    for block, number in enumerate(numbers):
-        final[:, number] += cut_counts[:, block]
+    np.add.at(final.T, numbers, cut_counts.T)
     batches = _batches(final.sum(axis=0))
-    return replace(layout, numbers=numbers, stratum_of=np.array(strata), counts=final, batches=batches)
+    return replace(layout, numbers=np.array(numbers), stratum_of=np.array(strata), counts=final, batches=batches)
 
 
 def _batches(sizes: IntArray) -> tuple[tuple[int, int], ...]:
@@ -416,10 +405,7 @@ def _batches(sizes: IntArray) -> tuple[tuple[int, int], ...]:
 
 
 def output_layout(job: Job, layout: Layout, after: Moments) -> Layout:
-    """Return the layout with the columns of whole numbers whose type can represent the released values.
-
-    The moments ``after`` are those of the released numeric quasi-identifiers.
-    """
+    """Return the layout with the integer columns whose type can represent the released values."""
     types = load("pyarrow").types
     integers = set()
     for i, j in enumerate(job.numeric):

@@ -19,9 +19,9 @@ from click.testing import CliRunner
 import microagg
 from microagg import ALGORITHMS, datasets
 from microagg.api import microaggregate
-from microagg.cli import cli, listing
+from microagg.cli import cli, exploring
 from microagg.cli.flags import algorithm_flags, release_flags
-from microagg.cli.output import write_files
+from microagg.cli.group import write_files
 from microagg.errors import DataError, ParameterError
 from microagg.tables import WRITTEN_ENDINGS, read_file, read_table, write_table
 from tests.cases import for_each
@@ -121,13 +121,6 @@ def test_a_file_goes_out_as_it_came_in_and_is_verified_in_its_encoding(people):
     assert (recipe["rounding"], recipe["written"]) == ("file", "original")
     assert call("verify", "out.csv", "--qi", "Größe,cost", "--k", 4, *reading[:2]).exit_code == 0
     assert "add --read-encoding cp1252" in call("verify", "out.csv", "--qi", "age", "--k", 4, code=2).stderr
-    assert "--written" not in call("run", "--help").stdout
-    flags += ["--written", "standard"]
-    with pytest.warns(DeprecationWarning, match="written is deprecated"):
-        call("run", "old.csv", "-k", 4, *reading, *flags, "--out", "out.csv", "--recipe", "r.json")
-    assert people.with_name("out.csv").read_text(encoding="utf-8").startswith("Größe,cost,ill\n")
-    assert json.loads(people.with_name("r.json").read_text(encoding="utf-8"))["rounding"] == "none"
-    recipe = microaggregate(read_table("people.csv"), k=4, quasi_identifiers="age", confidential="illness").recipe
 
 
 def test_a_report_names_the_file_and_no_folder(people):
@@ -291,7 +284,7 @@ def test_a_full_disk_leaves_no_half_file(people, monkeypatch):
     def full(_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("microagg.cli.output.os.fsync", full)
+    monkeypatch.setattr("microagg.cli.group.os.fsync", full)
     words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv", "--recipe", "r.json"]
     assert "'out.csv' cannot be written (No space left on device)" in refused(*words)
     assert [path.name for path in people.parent.iterdir()] == ["people.csv"]
@@ -319,7 +312,7 @@ def test_every_argument_and_every_parameter_is_a_flag():
     parameters = inspect.signature(microaggregate).parameters.values()
     arguments = [parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
     others = {"labels", "method_params", "out", "client", "against"}
-    assert {flag.name for flag in release_flags() if not flag.hidden} == set(arguments) - others
+    assert {flag.name for flag in release_flags()} == set(arguments) - others
     known = {flag.name.removeprefix("param_") for flag in algorithm_flags()}
     assert known == {param.name for cls in ALGORITHMS.values() for param in cls.params}
     reading = set(inspect.signature(read_file).parameters) - {"source", "name"}
@@ -426,7 +419,7 @@ def test_steps_are_those_of_the_package(tmp_path, monkeypatch):
 
 def test_the_dashboard_begins_with_a_file(people, monkeypatch):
     asked = []
-    monkeypatch.setattr(listing.subprocess, "call", lambda words, env: asked.append((words, env)) or 0)
+    monkeypatch.setattr(exploring.subprocess, "call", lambda words, env: asked.append((words, env)) or 0)
     monkeypatch.delenv("MICROAGG_FILE", raising=False)
     call("dashboard")
     call("dashboard", "people.csv", "--port", "8555", "--no-browser")
@@ -437,7 +430,7 @@ def test_the_dashboard_begins_with_a_file(people, monkeypatch):
     here = Path.cwd().resolve()
     assert [env.get("MICROAGG_FILE") for _, env in asked] == [None, str(here / "people.csv")]
     assert "no file '.'" in refused("dashboard", ".")
-    monkeypatch.setattr(listing.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(exploring.importlib.util, "find_spec", lambda name: None)
     assert 'needs streamlit and plotly: pip install "microagg[dashboard]"' in refused("dashboard")
 
 

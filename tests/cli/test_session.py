@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import microagg.cli.output
+import microagg.cli.group
 import microagg.cli.releasing
 from microagg.cli import cli
 from microagg.release import plan as release_plan
@@ -124,7 +124,7 @@ def test_a_command_ends_before_it_writes_or_when_all_is_written(people, heard, m
     heard(signal.default_int_handler)
     words = ["run", "people.csv", "--k", "5", *ROLES, "--out", "out.csv", "--recipe", "r.json"]
     handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    for where, expected in (("cli.releasing.recipe_text", code), ("cli.output.check_targets", 0)):
+    for where, expected in (("cli.releasing.recipe_text", code), ("cli.group.check_targets", 0)):
         before = attrgetter(where)(microagg)
 
         def do(*args, before=before, **named):

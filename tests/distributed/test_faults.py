@@ -20,7 +20,7 @@ from distributed import Client
 
 from microagg.distributed import cluster
 from microagg.distributed import release as release_in_parts
-from microagg.distributed.working_folder import RELEASED, Working, working_on
+from microagg.distributed.cluster import RELEASED, Working, working_on
 from microagg.errors import DataError, ParameterError
 from microagg.progress import Cancelled, watched
 from tests.distributed.conftest import workers_here
@@ -146,9 +146,9 @@ def test_a_late_task_of_an_ended_job_writes_nothing(tmp_path):
     with working_on(tmp_path / "out") as ended:
         ended.store("layout", "of the ended job")
     with working_on(tmp_path / "out") as working:
-        with pytest.raises(DataError, match="nothing can be written"):
+        with pytest.raises(DataError, match="cannot write to"):
             ended.store("layout", 1)
-        with pytest.raises(DataError, match="nothing can be written"), ended.writing("grouped", "0.npy") as path:
+        with pytest.raises(DataError, match="cannot write to"), ended.writing("grouped", "0.npy") as path:
             path.write_bytes(b"of the ended job")
         assert names_in(working.place) == [Path(working.folder).name]
         assert names_in(Path(working.folder)) == ["unfinished"]
@@ -163,8 +163,8 @@ def test_a_full_disk_is_said_in_one_sentence(numbers_file, client, tmp_path, mon
             raise OSError(errno.ENOSPC, "No space left on device")
         return save(*args, **more)
 
-    monkeypatch.setattr("microagg.distributed.working_folder.np.save", until_full)
-    with pytest.raises(DataError, match=rf"the disk of '{tmp_path}/out.working' is full: make room and begin again"):
+    monkeypatch.setattr("microagg.distributed.cluster.np.save", until_full)
+    with pytest.raises(DataError, match=rf"the disk of '{tmp_path}/out.working' is full: free some space"):
         release(numbers_file, client, tmp_path / "out", **CHOICES)
     assert names_in(tmp_path) == []
 
@@ -175,8 +175,8 @@ def test_too_small_a_disk_or_memory_is_said_before_the_work(numbers_file, client
             release(numbers_file, client, tmp_path / "out", **CHOICES)
 
     usage = type("usage", (), {"free": 1_000})
-    monkeypatch.setattr("microagg.distributed.working_folder.shutil.disk_usage", lambda _: usage)
-    too_small(r"are needed on the disk of '.*' while the job is at work, and 0.0 MB are free")
+    monkeypatch.setattr("microagg.distributed.cluster.shutil.disk_usage", lambda _: usage)
+    too_small(r"the job needs about .* on the disk of '.*', and 0.0 MB are free")
     monkeypatch.undo()
     monkeypatch.setattr("microagg.distributed.planning._PART", 10**9)
     too_small(r"a task takes up to [\d,.]+ GB of memory, and the worker .* row_group_size=100_000")
@@ -187,7 +187,7 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path):
     place = tmp_path / "out.working"
     place.mkdir()
     (place / "thesis.txt").write_text("years of work")
-    with pytest.raises(ParameterError, match="Wait for it or delete it"), working_on(tmp_path / "out"):
+    with pytest.raises(ParameterError, match="Wait for the job or delete"), working_on(tmp_path / "out"):
         pass
     assert (place / "thesis.txt").read_text() == "years of work"
 
@@ -230,7 +230,7 @@ def test_two_jobs_do_not_share_a_folder(numbers_file, client, tmp_path):
 
     def hear(message, share):
         if not caught:
-            with pytest.raises(ParameterError, match="another job is at work on") as error:
+            with pytest.raises(ParameterError, match="another job is using it") as error:
                 release(numbers_file, client, tmp_path / "out", **CHOICES)
             caught.append(error)
         return True

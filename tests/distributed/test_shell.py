@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from microagg.cli import cli
-from microagg.distributed.working_folder import Working
+from microagg.distributed.cluster import Working
 from microagg.tables import read_file
 from tests.conftest import ROOT
 from tests.distributed.conftest import parquet
@@ -57,7 +57,7 @@ def test_a_release_in_parts_is_made_verified_and_made_again(numbers_file, client
     assert json.loads(done.stdout)["risk"]["realized_k"] == 5
     assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "again")
     done = call("risk", "r.json", numbers_file)
-    assert (done.exit_code, done.stderr.split(":")[1]) == (2, " microagg risk cannot measure a release in parts")
+    assert (done.exit_code, done.stderr.split(":")[1]) == (2, " Microagg risk cannot measure a release in parts")
     assert not list(tmp_path.glob("*.working"))
 
 
@@ -90,8 +90,8 @@ def test_a_folder_is_counted_file_by_file(tmp_path):
     done = call("verify", "folder", "--qi", "age,town", "--k", 2)
     assert done.exit_code == 1
     assert "k = 2 does not hold in 'folder'" in done.output
-    done = call("verify", "folder", "--qi", "age", "--k", 2, "--delimiter", ";")
-    assert (done.exit_code, done.stderr.startswith("Error: --delimiter is for single files")) == (2, True)
+    done = call("verify", "folder", "--qi", "age", "--k", 2, "--read-delimiter", ";")
+    assert (done.exit_code, done.stderr.startswith("Error: --read-delimiter is for single files")) == (2, True)
     assert call("verify", "folder", "--qi", "agee", "--k", 2).stderr == (
         "Error: There is no column 'agee': did you mean 'age'?\n"
     )
@@ -120,7 +120,7 @@ def test_what_nobody_decided_about_holds_a_release_up_before_any_work(numbers_fi
     [
         ([], "--engine dask writes the release to a folder: add --out"),
         (["--out", "out", "--report", "r.html"], "HTML reports are for releases in memory"),
-        (["--out", "there"], "'there' is there already"),
+        (["--out", "there"], "'there' already exists"),
         (["--out", "out", "--workers", "2"], "Use --scheduler, or start workers with --workers"),
         (["--out", "out", "--data", "census"], "--data is for releases in memory"),
         (["--out", "out", "--read-decimal", ","], "--read-decimal is not for Parquet files"),

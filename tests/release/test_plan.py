@@ -63,7 +63,7 @@ def test_an_option_that_is_declared_stands_in_program_shell_and_report(hue):
 
 
 def test_an_option_that_is_declared_is_refused_in_parts_or_identifies_the_job(hue, tmp_path):
-    with pytest.raises(ParameterError, match="hue cannot be had with engine='dask': leave it out"):
+    with pytest.raises(ParameterError, match="hue is not available with engine='dask': leave it out"):
         microaggregate(tmp_path / "people.parquet", k=3, hue="blue", engine="dask", out=tmp_path / "out")
     chosen = Plan.of(PEOPLE, k=3, hue="blue")
     assert recipe.written(chosen)["hue"] == "blue"
