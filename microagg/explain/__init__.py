@@ -15,9 +15,18 @@ from numpy.typing import ArrayLike
 from microagg.algorithms.base import check_params
 from microagg.algorithms.registry import algorithm
 from microagg.errors import ParameterError, names_arguments
-from microagg.explain import mdav, mhm, mondrian
-from microagg.explain.run import MOST_RECORDS, make_run, value
-from microagg.explain.step import Focus, Kind, Quantity, Step, first_difference, lockstep
+from microagg.explain import cuts, mdav
+from microagg.explain.run import (
+    MOST_RECORDS,
+    Focus,
+    Kind,
+    Quantity,
+    Step,
+    first_difference,
+    lockstep,
+    make_run,
+    value,
+)
 
 __all__ = [
     "EXPLAINED",
@@ -48,8 +57,8 @@ EXPLAINED = MappingProxyType(
         "mdav-plus": Explained(mdav.MDAV_PLUS_CODE, mdav.explain_mdav_plus),
         "v-mdav": Explained(mdav.V_MDAV_CODE, mdav.explain_v_mdav),
         "mdav-star": Explained(mdav.MDAV_STAR_CODE, mdav.explain_mdav_star),
-        "mhm": Explained(mhm.CODE, mhm.explain),
-        "mondrian": Explained(mondrian.CODE, mondrian.explain),
+        "mhm": Explained(cuts.MHM_CODE, cuts.explain_mhm),
+        "mondrian": Explained(cuts.MONDRIAN_CODE, cuts.explain_mondrian),
     }
 )
 

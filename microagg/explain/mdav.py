@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from microagg.explain.run import Run, equal, squares, value
-from microagg.explain.step import Focus, Quantity, Step
+from microagg.explain.run import Focus, Quantity, Run, Step, equal, squares, value
 
 # --- MDAV -------------------------------------------------------------------------------------------------------------
 
@@ -45,10 +44,14 @@ def explain_mdav(run: Run) -> Iterator[Step]:
         yield run.form_around(r, 4)
         if s not in run.unassigned:
             previous, s = s, _opposite(run, r)
-            yield _opposite_step(run, r, s, f"{run.name(previous)} went with {run.name(r)}", 5)
+            yield _opposite_step(run, r, s, f"{run.names[previous]} went with {run.names[r]}", 5)
         yield run.form_around(s, 6)
     if len(run.unassigned) >= run.k:
-        yield run.form_of_rest(7)
+        members, left = list(run.unassigned), run.left()
+        become = "becomes a group" if len(members) == 1 else "become one group"
+        text = f"{run.braced(members)} {become}: {left}, too few for two groups of {run.k}."
+        group = run.form(members)
+        yield run.step("form", "One group of the rest", text, 7, Focus(group=group))
     else:
         yield from run.join_nearest_centroids(8, moving=True)
 
@@ -59,8 +62,8 @@ def _opposite(run: Run, r: int) -> int:
 
 
 def _opposite_step(run: Run, r: int, s: int, title: str, line: int) -> Step:
-    text = f"{run.name(s)} is the unassigned record farthest from {run.name(r)}."
-    gap = Quantity(f"squared distance to {run.name(r)}", run.distance(s, run.row(r)), squares(run.row(s), run.row(r)))
+    text = f"{run.names[s]} is the unassigned record farthest from {run.names[r]}."
+    gap = Quantity(f"squared distance to {run.names[r]}", run.distance(s, run.row(r)), squares(run.row(s), run.row(r)))
     return run.step("look", title, text, line, Focus(seed=s, lines=((r, s),)), [gap])
 
 
@@ -81,7 +84,9 @@ def _from_fixed_centroid(run: Run, treat: Callable[[int], Iterable[Step]]) -> It
     These are lines 0 to 2 of the pseudo-code of MDAV+, MDAV* and V-MDAV; ``treat`` yields the next steps for r.
     """
     center = run.middle(run.unassigned)
-    yield run.centroid_step(center)
+    text = "All records together have this centroid. It does not move during the run."
+    focus = Focus(point=tuple(center), point_name="centroid of all")
+    yield run.step("start", "The centroid of all", text, 0, focus)
     while len(run.unassigned) >= run.k:
         r = run.farthest(center, run.unassigned)
         yield run.farthest_step(r, center, "all")
@@ -116,7 +121,7 @@ def explain_mdav_star(run: Run) -> Iterator[Step]:
     yield from _from_fixed_centroid(run, lambda r: _open_or_join(run, r))
     for record in list(run.unassigned):
         group = _closest(run, record)
-        text = f"{run.name(record)} joins {run.braced(run.groups[group])}, whose SSE grows least by it."
+        text = f"{run.names[record]} joins {run.braced(run.groups[group])}, whose SSE grows least by it."
         growth = Quantity("growth of the SSE", run.growth(group, record), chosen=True)
         yield run.join(record, group, "A record left over", text, 10, [growth])
 
@@ -151,11 +156,11 @@ def _open_or_join(run: Run, r: int) -> Iterator[Step]:
     text += f"{run.braced(next_group)} for the next group costs {value(join)}."
     candidates, radius = tuple(new_group[1:]), run.radius(r, new_group)
     focus = Focus(seed=r, candidates=candidates, radius=radius, group=group, lines=((r, y),))
-    outcome = f"{run.name(r)} joins {name}" if joins else f"{run.name(r)} opens a group"
+    outcome = f"{run.names[r]} joins {name}" if joins else f"{run.names[r]} opens a group"
     decision = f"{_compared(join, new, value(new))}: {outcome}"
     yield replace(run.step("weigh", "A new group, or an old one?", text, 7, focus, costs), decision=decision)
     if joins:
-        text = f"{run.name(r)} joins {name}: {value(join)} is less than {value(new)}."
+        text = f"{run.names[r]} joins {name}: {value(join)} is less than {value(new)}."
         yield replace(run.join(r, group, "It joins", text, 8, costs), decision=decision)
     else:
         group = run.form(new_group)
@@ -214,7 +219,7 @@ def _form_and_extend(run: Run, r: int, gamma: float) -> Iterator[Step]:
         weighed = _near_the_group(run, near, gamma, joins)
         yield weighed
         if joins:
-            text = f"{run.name(near.e)} joins {run.braced(run.groups[group])}: {_why(near, gamma, joins)}."
+            text = f"{run.names[near.e]} joins {run.braced(run.groups[group])}: {_why(near, gamma, joins)}."
             joined = run.join(near.e, group, "It joins", text, 8, weighed.quantities)
             yield replace(joined, decision=weighed.decision)
 
@@ -237,7 +242,7 @@ def _near_the_group(run: Run, near: _Neighbor, gamma: float, joins: bool) -> Ste
     group, e, neighbor = len(run.groups) - 1, near.e, near.other
     quantities = [Quantity("d_in", near.d_in, squares(run.row(e), run.row(near.member)), joins)]
     lines = [(e, near.member)]
-    text = f"{run.name(e)} is nearest to {run.braced(run.groups[group])}, d_in {equal(near.d_in)} {value(near.d_in)}"
+    text = f"{run.names[e]} is nearest to {run.braced(run.groups[group])}, d_in {equal(near.d_in)} {value(near.d_in)}"
     decision = ""
     if neighbor is None:
         text += ", and no other record is unassigned"
@@ -245,11 +250,13 @@ def _near_the_group(run: Run, near: _Neighbor, gamma: float, joins: bool) -> Ste
             quantities.append(Quantity("γ · d_out", 0.0, "γ = 0", True))
         # Otherwise γ · d_out is infinite, and not a quantity.
     else:
-        text += f", and {run.name(neighbor)} is nearest to {run.name(e)}, d_out {equal(near.d_out)} {value(near.d_out)}"
+        text += (
+            f", and {run.names[neighbor]} is nearest to {run.names[e]}, d_out {equal(near.d_out)} {value(near.d_out)}"
+        )
         quantities.append(Quantity("γ · d_out", gamma * near.d_out, _product(near, gamma), not joins))
         lines.append((e, neighbor))
         comparison = _compared(near.d_in, gamma * near.d_out, f"{value(gamma)} · {value(near.d_out)}")
-        decision = f"{comparison}: {run.name(e)} {'joins' if joins else 'stays out'}"
+        decision = f"{comparison}: {run.names[e]} {'joins' if joins else 'stays out'}"
     verdict = "." if joins else f": {_why(near, gamma, joins)}, so the group is complete."
     focus = Focus(seed=e, candidates=() if neighbor is None else (neighbor,), group=group, lines=tuple(lines))
     weighed = run.step("weigh", "Near the group, or near another record?", text + verdict, 8, focus, quantities)

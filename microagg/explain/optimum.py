@@ -23,24 +23,7 @@ _EQUAL = 1e-6
 
 
 def optimum(X: ArrayLike, k: int) -> Partition | None:
-    """Return a partition of minimum SSE into groups of at least k, or None where none is found at once.
-
-    Dynamic programming finds the optima of one attribute and of up to 15 records, see
-    :func:`microagg.optimum.bounds.exact`.
-
-    Parameters
-    ----------
-    X : array-like, shape (n, d)
-        At most :data:`microagg.explain.MOST_RECORDS` records, scaled for comparison.
-    k : int
-        The minimum group size.
-
-    Raises
-    ------
-    DataError
-        If X is not a finite matrix of numbers, has fewer than k records or too many.
-    ParameterError
-        If k is not a whole number of at least 1.
+    """Return a partition of minimum SSE, found by dynamic programming, for one attribute or up to 15 records; or None.
 
     Examples
     --------
@@ -66,30 +49,14 @@ DEFAULT_GAMMA = float(next(param.default for param in algorithm("v-mdav").params
 
 
 def losses(X: ArrayLike, k: int) -> pd.DataFrame:
-    """Return the information loss of V-MDAV for every γ, and beside it those of MDAV* and of the optimum.
+    """Return the information loss in percent of V-MDAV for every γ, and those of MDAV* and of the optimum.
 
     V-MDAV only compares d_in with γ · d_out. So its groups stay the same until γ passes the smallest ratio d_in / d_out
     at which a record stayed out: a run just above that ratio shows where the next range ends, and so on.
 
-    Parameters
-    ----------
-    X, k
-        As for :func:`optimum`.
-
-    Returns
-    -------
-    DataFrame
-        A row for each range of γ with one loss, ascending: all γ greater than ``above`` and at most ``up_to``. In the
-        first range, which begins with γ = 0, ``above`` is -inf; in the last one ``up_to`` is inf. Columns ``v-mdav``,
-        ``mdav-star`` and ``optimum`` are losses in percent, of which the last two do not depend on γ. An unknown
-        optimum is NaN, see :func:`microagg.explain.optimum.optimum`.
-
-    Raises
-    ------
-    DataError
-        If X is not a finite matrix of numbers, has fewer than k records or too many to be watched.
-    ParameterError
-        If k is not a whole number of at least 1.
+    Each row is a range of γ with one loss, ascending: all γ greater than ``above``, which is first -inf, and at most
+    ``up_to``, which is last inf. The columns ``v-mdav``, ``mdav-star`` and ``optimum`` are losses; an unknown optimum
+    is NaN.
     """
     run = make_run(X, k)
     matrix, best = run.X, optimum(X, k)
@@ -114,7 +81,7 @@ def losses(X: ArrayLike, k: int) -> pd.DataFrame:
 
 
 def _end_of_range(between: FloatArray, order: Sequence[int], k: int, above: float) -> float:
-    """Return up to which γ the groups of V-MDAV stay those of the γ just above ``above``; inf if for all.
+    """Return the γ up to which the groups of V-MDAV stay those of a γ just above ``above``.
 
     ``between`` are the squared distances of all records, ``order`` has the records farthest from the centroid first.
     """

@@ -1,4 +1,4 @@
-"""A run in plain steps: records, groups so far, and the arithmetic of the explained algorithms.
+"""Steps of an explained run, the run itself in plain Python, and two runs side by side.
 
 Written to be read. Ties fall as in the compiled kernels because every sum has the same order: squared distances add
 the attributes in order, a group's sums add its records in the order in which they joined, and the
@@ -9,23 +9,75 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.errors import DataError, ParameterError, names_arguments
-from microagg.explain.step import Focus, Kind, Quantity, Step
-from microagg.validation import FloatArray, check_enough_records, check_finite, check_k, check_matrix
+from microagg.partition import canonical_labels
+from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix
 
 #: Maximum number of records of an explained run.
 MOST_RECORDS = 300
-# A larger set is named by its first records and its last one.
-_MOST_NAMED = 12
-_FIRST_NAMED = 5
-# Maximum number of terms of a sum in a text.
-_MOST_TERMS = 3
-# Maximum number of candidates in a list.
-_MOST_LISTED = 5
+
+# Maximum numbers of records in a text (a larger set has the first ones and the last one), of terms of a sum, and of
+# candidates in a list.
+_MOST_NAMED, _FIRST_NAMED, _MOST_TERMS, _MOST_LISTED = 12, 5, 3, 5
+
+#: What a step does: nothing yet; finds records; compares quantities, of which the chosen one decides; makes a group;
+#: lets a record join one; cuts a set in two.
+Kind = Literal["start", "look", "weigh", "form", "join", "cut"]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number in a decision."""
+
+    name: str  # for example "open a new group"
+    value: float  # usually in squared units of the records
+    formula: str = ""  # with its numbers: "SSE{5, 6, 19} / 3 = 122 / 3"
+    chosen: bool = False  # whether it decides
+
+
+@dataclass(frozen=True)
+class Focus:
+    """Records, points and lines of a step, for a picture."""
+
+    seed: int | None = None  # the record in question
+    candidates: tuple[int, ...] = ()  # records that may form a group with it
+    point: tuple[float, ...] | None = None  # from which distances are measured; shape (d,)
+    point_name: str = ""  # for example "centroid of all"
+    radius: float | None = None  # maximum distance of the candidates from ``seed``
+    group: int | None = None  # index in ``Step.groups`` of the group in question
+    lines: tuple[tuple[int, int], ...] = ()  # pairs of records whose distance matters
+    cuts: tuple[tuple[int, float], ...] = ()  # attributes, each with a value at which it is cut
+    order: tuple[int, ...] = ()  # the records in the order of the line, if there is one
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of an explained run."""
+
+    kind: Kind
+    title: str  # a few words
+    text: str  # one sentence with the numbers put in: "5 joins {1, 2, 3}: 32.1875 is less than 40.67."
+    groups: tuple[tuple[int, ...], ...]  # after it, in the order of forming, their records in the order of joining
+    unassigned: tuple[int, ...]  # the records that are in no group after it, by index
+    line: int  # which line of the algorithm's pseudo-code it carries out, from 0
+    focus: Focus = field(default_factory=Focus)
+    quantities: tuple[Quantity, ...] = ()
+    decision: str = ""  # the comparison that decides, and what follows: "4 > 0.2 · 1: 5 stays out"
+
+    @property
+    def labels(self) -> IntArray:
+        """Group of each record, shape (n,), numbered by first appearance, or -1 for an unassigned record."""
+        labels = np.full(sum(map(len, self.groups)) + len(self.unassigned), -1, dtype=np.int64)
+        for group, members in enumerate(self.groups):
+            labels[list(members)] = group
+        return labels if self.unassigned else canonical_labels(labels)
 
 
 @names_arguments
@@ -84,15 +136,8 @@ class Run:
         self.X, self.k, self.names, self.attributes = X, k, names, attributes
         self.groups: list[list[int]] = []  # the records of each in the order in which they joined
         self.unassigned = list(range(len(X)))  # by index
-        self._columns: list[list[float]] = X.T.tolist()
-        # The range of each attribute.
-        self.domains = [max(column) - min(column) for column in self._columns]
 
     # ---- Words -----------------------------------------------------------------------------------------------------
-
-    def name(self, record: int) -> str:
-        """Name of a record in texts."""
-        return self.names[record]
 
     def braced(self, records: Iterable[int]) -> str:
         """Text of a set of records, with one attribute from left to right: {1, 2, 3} or {1, 2, …, 99}."""
@@ -110,17 +155,11 @@ class Run:
         return f"{number or 'no'} record{' is' if number == 1 else 's are'} left"
 
     def step(
-        self,
-        kind: Kind,
-        title: str,
-        text: str,
-        line: int,
-        focus: Focus | None = None,
-        quantities: Iterable[Quantity] = (),
+        self, kind: Kind, title: str, text: str, line: int, focus: Focus, quantities: Iterable[Quantity] = ()
     ) -> Step:
         """Return a step that leaves the groups as they are now."""
         groups = tuple(tuple(members) for members in self.groups)
-        return Step(kind, title, text, groups, tuple(self.unassigned), line, focus or Focus(), tuple(quantities))
+        return Step(kind, title, text, groups, tuple(self.unassigned), line, focus, tuple(quantities))
 
     # ---- Distances and sums ----------------------------------------------------------------------------------------
 
@@ -149,14 +188,6 @@ class Run:
         """Growth of the SSE of a group when a record joins (Mortazavi et al. 2013, Lemma 1)."""
         size = len(self.groups[group])
         return size / (size + 1) * self.distance(record, self.centroid(self.groups[group]))
-
-    def spans(self, members: Sequence[int]) -> list[float]:
-        """Range of each attribute in a group, as a share of its range over all records."""
-        shares = []
-        for column, domain in zip(self._columns, self.domains, strict=True):
-            values = [column[record] for record in members]
-            shares.append((max(values) - min(values)) / domain if domain > 0 else 0.0)
-        return shares
 
     # ---- Nearest and farthest records ------------------------------------------------------------------------------
 
@@ -205,15 +236,9 @@ class Run:
 
     # ---- Steps that several algorithms take ------------------------------------------------------------------------
 
-    def centroid_step(self, center: Sequence[float]) -> Step:
-        """Return the step that finds the centroid of all records, which stays where it is."""
-        text = "All records together have this centroid. It does not move during the run."
-        focus = Focus(point=tuple(center), point_name="centroid of all")
-        return self.step("start", "The centroid of all", text, 0, focus)
-
     def farthest_step(self, record: int, center: Sequence[float], of: str) -> Step:
         """Return the step that finds the unassigned record farthest from ``center``, the centroid of ``of``."""
-        text = f"{self.name(record)} is the unassigned record farthest from the centroid of {of}."
+        text = f"{self.names[record]} is the unassigned record farthest from the centroid of {of}."
         formula = squares(self.row(record), center)
         distance = Quantity("squared distance to the centroid", self.distance(record, center), formula)
         focus = Focus(seed=record, point=tuple(center), point_name=f"centroid of {of}")
@@ -228,18 +253,10 @@ class Run:
         group = self.form(members)
         ending = f"; {self.left()}" if why is None else f": {why}"
         nearest = "nearest" if self.k == 2 else f"{self.k - 1} nearest"
-        beginning = f"{self.name(seed)} " + ("alone becomes" if self.k == 1 else f"and its {nearest} become")
+        beginning = f"{self.names[seed]} " + ("alone becomes" if self.k == 1 else f"and its {nearest} become")
         text = f"{beginning} the group {self.braced(members)}{ending}."
         focus = Focus(seed=seed, candidates=tuple(members[1:]), radius=self.radius(seed, members), group=group)
         return self.step("form", "A new group", text, line, focus)
-
-    def form_of_rest(self, line: int) -> Step:
-        """Make one group of all unassigned records, fewer than 2k, and return that step."""
-        members, count_text = list(self.unassigned), self.left()
-        group = self.form(members)
-        become = "becomes a group" if len(members) == 1 else "become one group"
-        text = f"{self.braced(members)} {become}: {count_text}, too few for two groups of {self.k}."
-        return self.step("form", "One group of the rest", text, line, Focus(group=group))
 
     def join_nearest_centroids(self, line: int, *, moving: bool) -> Iterator[Step]:
         """Let each unassigned record, by index, join the group with the nearest centroid, and yield these steps.
@@ -251,7 +268,7 @@ class Run:
         for record in list(self.unassigned):
             row, distances = self.row(record), [self.distance(record, center) for center in centers]
             group, *runners_up = least(distances)
-            text = f"{self.name(record)} joins {names[group]}, whose centroid is the nearest"
+            text = f"{self.names[record]} joins {names[group]}, whose centroid is the nearest"
             text += f"{', and moves that centroid' if moving else ''}."
             quantities = [
                 Quantity(f"to the centroid of {names[i]}", distances[i], squares(row, centers[i]), i == group)
@@ -291,3 +308,58 @@ def _values(numbers: Sequence[float]) -> list[str]:
         if len(set(names)) >= len(set(numbers)):
             break
     return names
+
+
+# --- two runs side by side --------------------------------------------------------------------------------------------
+
+
+def _state(step: Step) -> frozenset[frozenset[int]]:
+    return frozenset(map(frozenset, step.groups))
+
+
+def _rounds(steps: Sequence[Step]) -> list[list[int]]:
+    """Indices of the steps of each round, which ends with the step that changes the groups."""
+    rounds: list[list[int]] = [[]]
+    state: frozenset[frozenset[int]] = frozenset()
+    for i, step in enumerate(steps):
+        rounds[-1].append(i)
+        if _state(step) != state:
+            state = _state(step)
+            rounds.append([])
+    return [indices for indices in rounds if indices]
+
+
+@names_arguments
+def lockstep(first: Sequence[Step], second: Sequence[Step]) -> list[tuple[int, int]]:
+    """Return pairs of indices of two runs that can be compared, in order.
+
+    In each round both take the steps up to the next change of their groups. The one with fewer steps waits at that
+    change, and the one with fewer rounds at its end.
+    """
+    pairs: list[tuple[int, int]] = []
+    pair = (0, 0)
+    rounds: Iterator[tuple[list[int], list[int]]] = zip_longest(_rounds(first), _rounds(second), fillvalue=[])
+    for first_round, second_round in rounds:
+        ticks = max(len(first_round), len(second_round))
+        for tick in range(ticks):
+            pair = (_index_at(first_round, tick, ticks, pair[0]), _index_at(second_round, tick, ticks, pair[1]))
+            pairs.append(pair)
+    return pairs
+
+
+def _index_at(indices: Sequence[int], tick: int, ticks: int, before: int) -> int:
+    """Index at a tick of a round. The last index, where the groups change, comes at the last tick."""
+    *looking, acting = indices or [before]
+    if tick == ticks - 1:
+        return acting
+    return looking[min(tick, len(looking) - 1)] if looking else before
+
+
+@names_arguments
+def first_difference(first: Sequence[Step], second: Sequence[Step], pairs: Sequence[tuple[int, int]]) -> int | None:
+    """Return the first of ``pairs`` with different groups of the two runs, or None if all are equal."""
+    differ = (i for i, (a, b) in enumerate(pairs) if _state(first[a]) != _state(second[b]))
+    try:
+        return next(differ, None)
+    except IndexError:
+        raise ParameterError("pairs must be those of lockstep(first, second).") from None

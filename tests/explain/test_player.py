@@ -11,7 +11,7 @@ import pytest
 
 from microagg import ParameterError, explain
 from microagg.explain import player
-from microagg.explain.step import Focus, Step
+from microagg.explain.run import Focus, Step
 from tests.explain.test_explain import TOY
 
 NAMES = [str(value) for (value,) in TOY]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from microagg import explain
-from microagg.explain.questions import questions
-from microagg.explain.run import make_run
-from microagg.explain.step import Focus, Quantity, Step
+from microagg.explain.player import questions
+from microagg.explain.run import Focus, Quantity, Step, make_run
 from tests.cases import for_each
 from tests.explain.test_explain import TOY, VARIANTS, small_sets
 from tests.explain.test_player import toy
@@ -17,7 +16,7 @@ def asked(key, X, k, **params):
     """Return each question of a run with its right answers in words."""
     run, steps = make_run(X, k), list(explain.steps(key, X, k=k, **params))
     found = [question for question in questions(run, steps) if question]
-    return [(each.text, [each.options[at] if each.options else run.name(at) for at in each.right]) for each in found]
+    return [(each.text, [each.options[at] if each.options else run.names[at] for at in each.right]) for each in found]
 
 
 def test_mdav_star_is_asked_for_the_farthest_and_for_the_cheaper():

@@ -1,4 +1,4 @@
-"""The player: explained runs as pictures for a browser, step by step.
+"""The player: explained runs as pictures for a browser, step by step, with questions about the steps.
 
 :func:`scene` makes plain data for the drawing: records on a line or a plane, and the steps of one or two runs.
 ``picture.js``, ``player.js`` and ``player.css`` draw it, on a self-contained page for any browser (:func:`page`,
@@ -11,8 +11,9 @@ import html
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib import resources
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,9 +25,7 @@ from microagg.columns.scaling import centered
 from microagg.errors import ParameterError
 from microagg.explain import pseudo_code, steps
 from microagg.explain.coordinates import principal_components
-from microagg.explain.questions import questions
-from microagg.explain.run import Run, make_run, value
-from microagg.explain.step import Step, first_difference, lockstep
+from microagg.explain.run import Run, Step, distances_to, first_difference, lockstep, make_run, value
 from microagg.metrics import loss
 from microagg.optimum.formatting import percent
 from microagg.partition import canonical_labels
@@ -174,25 +173,16 @@ def scene(
     """Data for the player: dictionaries, lists, texts and finite numbers for JSON.
 
     One attribute is drawn on a line, two on a plane, more by their principal components: then the titles of the axes
-    have the share of the variance, radii and cuts are left out, and lengths are those in all attributes.
-
-    Parameters
-    ----------
-    X, k : array of float, shape (n, d), and int
-        The input of the algorithms.
-    runs : one or two Watched
-        The runs with their steps.
-    names, attributes : sequences of str, of length n and d
-        The names of records and attributes.
-    optimum : array-like of int, shape (n,), optional
-        The group of each record in the optimal partition.
-    at : int, default 0
-        The tick at which the player opens, at most the last one.
-    ask : bool, default False
-        Whether it asks what comes next before each step that decides something.
+    have the share of the variance, radii and cuts are left out, and lengths are those in all attributes. The input of
+    the ``runs`` was ``X``, shape (n, d), and ``k``; ``optimum`` has the group of each record in the optimal partition.
+    The player opens at the tick ``at``, or the last one; it asks questions about the steps if ``ask``.
     """
     frame = _Frame(X, attributes)
-    ticks, differ = _ticks([run.steps for run in runs])
+    ticks, differ = [[index] for index in range(len(runs[0].steps))], None
+    if len(runs) == 2:
+        first, second = (run.steps for run in runs)
+        pairs = lockstep(first, second)
+        ticks, differ = [list(pair) for pair in pairs], first_difference(first, second, pairs)
     question_run = Run(X, k, names, attributes) if ask else None
     sides = [
         {
@@ -212,15 +202,6 @@ def scene(
         "optimum": None if optimum is None else _optimum_data(frame, optimum),
         "at": min(max(at, 0), len(ticks) - 1),
     }
-
-
-def _ticks(runs: Sequence[Sequence[Step]]) -> tuple[list[list[int]], int | None]:
-    """Steps that are displayed together, and the position where the groups of two runs first differ."""
-    if len(runs) == 1:
-        return [[index] for index in range(len(runs[0]))], None
-    first, second = runs
-    pairs = lockstep(first, second)
-    return [list(pair) for pair in pairs], first_difference(first, second, pairs)
 
 
 class _Frame:
@@ -251,21 +232,12 @@ class _Frame:
         ]
         return {"names": list(names), "x": self.x, "y": self.y, "labels": self.labels, "says": says}
 
-    @property
-    def exact(self) -> bool:
-        """Whether the axes of the picture are attributes."""
-        return self._weights is None
-
     def point(self, coordinates: Sequence[float]) -> list[float | None]:
         """Position of a point of all attributes in the picture."""
         if self._weights is not None:
             x, y = ((np.asarray(coordinates) - self._low - self._center) @ self._weights).tolist()
             return [x, y]
         return [*coordinates, None][:2]
-
-    def distance(self, first: int, second: int) -> float:
-        """Euclidean distance of two records in all attributes."""
-        return math.dist(self.X[first].tolist(), self.X[second].tolist())
 
     def sse(self, groups: Sequence[tuple[int, ...]]) -> float:
         """SSE within groups. Unassigned records do not count."""
@@ -290,7 +262,8 @@ def _step_data(frame: _Frame, steps: Sequence[Step], question_run: Run | None) -
 
     With ``question_run``, questions are added.
     """
-    n = len(frame.X)
+    n, d = frame.X.shape
+    is_exact = d <= 2  # the axes of the picture are attributes
     before: dict[int, int] = dict.fromkeys(range(n), -1)
     order: tuple[int, ...] = ()
     step_questions = [None] * len(steps) if question_run is None else questions(question_run, steps)
@@ -308,9 +281,12 @@ def _step_data(frame: _Frame, steps: Sequence[Step], question_run: Run | None) -
             "candidates": list(focus.candidates),
             "point": None if focus.point is None else frame.point(focus.point),
             "measured": focus.point_name,
-            "radius": focus.radius if frame.exact else None,
-            "lines": [[first, second, value(frame.distance(first, second))] for first, second in focus.lines],
-            "cuts": [{"axis": "xy"[j], "at": cut, "text": value(cut)} for j, cut in focus.cuts if frame.exact],
+            "radius": focus.radius if is_exact else None,
+            "lines": [
+                [first, second, value(math.dist(frame.X[first].tolist(), frame.X[second].tolist()))]
+                for first, second in focus.lines
+            ],
+            "cuts": [{"axis": "xy"[j], "at": cut, "text": value(cut)} for j, cut in focus.cuts if is_exact],
             "group": focus.group,
             "order": None if focus.order == order else list(focus.order),
             "quantities": [asdict(each) | {"text": value(each.value)} for each in step.quantities],
@@ -323,3 +299,97 @@ def _step_data(frame: _Frame, steps: Sequence[Step], question_run: Run | None) -
             data["question"] = question and asdict(question) | {"shows": answers}
         yield data
         before, order = groups, focus.order
+
+
+# --- questions before steps, each with the step itself as the answer --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about a step, before the step itself."""
+
+    text: str  # "Which group does 4 join? Click one of its records."
+    right: tuple[int, ...]  # all right answers: records, or indices of options
+    options: tuple[str, ...] = ()  # possible answers; if empty, all records
+    seed: int | None = None  # the record in question
+    shows: tuple[str, ...] = ()  # other parts of the step's focus that the question may show
+
+
+def questions(run: Run, steps: Sequence[Step]) -> Iterator[Question | None]:
+    """Yield the question before each step, or None if the step decides nothing new.
+
+    ``run`` has the records and their names; its groups do not matter.
+    """
+    before: Step | None = None
+    for step in steps:
+        yield _question(run, step, before)
+        before = step
+
+
+def _question(run: Run, step: Step, before: Step | None) -> Question | None:
+    if step.kind == "look":
+        return _farthest(run, step)
+    if step.kind == "weigh":
+        return _decides(run, step)
+    if before is None or step.kind not in ("join", "cut"):
+        return None
+    if step.kind == "cut":
+        return _cut(run, step, before)
+    return None if step.quantities == before.quantities else _joins(run, step, before)
+
+
+def _farthest(run: Run, step: Step) -> Question | None:
+    """Ask for the record that is farthest from a point or from another record."""
+    seed, point, lines = step.focus.seed, step.focus.point, step.focus.lines
+    other = lines[0][0] if lines else None
+    origin = point if other is None else run.row(other)
+    if seed is None or origin is None:
+        return None
+    squared = distances_to(run.X, origin)
+    right = tuple(record for record in step.unassigned if squared[record] == squared[seed])
+    if other is not None:
+        return Question(f"Which unassigned record is farthest from {run.names[other]}? Click it.", right, seed=other)
+    text = "Which unassigned record is farthest from the cross, the centroid? Click it."
+    return Question(text, right, shows=("point", "measured"))
+
+
+def _decides(run: Run, step: Step) -> Question | None:
+    """Ask which of the quantities decides."""
+    right = tuple(i for i, each in enumerate(step.quantities) if each.chosen)
+    if len(step.quantities) < 2 or len(right) != 1:
+        return None
+    seed, text = step.focus.seed, step.title
+    text = text if seed is None else f"{run.names[seed]}: {text[0].lower()}{text[1:]}"
+    text += "" if text.endswith("?") else ": which is it?"
+    return Question(text, right, tuple(each.name for each in step.quantities), seed, ("lines", "group", "order"))
+
+
+def _joins(run: Run, step: Step, before: Step) -> Question:
+    """Ask which group a record joins."""
+    focus = step.focus
+    assert focus.seed is not None
+    assert focus.group is not None
+    text = f"Which group does {run.names[focus.seed]} join? Click one of its records."
+    return Question(text, before.groups[focus.group], seed=focus.seed)
+
+
+def _cut(run: Run, step: Step, before: Step) -> Question | None:
+    """Ask where the records are cut. Those next to a new cut are right."""
+    focus, former, labels = step.focus, before.labels, step.labels
+    line, alike = list(focus.order), run.X
+    if not line and focus.group is not None and focus.cuts:
+        # A set is cut by an attribute, and its left part has its number.
+        alike = run.X[:, [focus.cuts[0][0]]]
+        left_part = set(step.groups[focus.group])
+        line = sorted(before.groups[focus.group], key=lambda record: (alike[record, 0], record not in left_part))
+    neighbors = {
+        record
+        for pair in pairwise(line)
+        if labels[pair[0]] != labels[pair[1]] and former[pair[0]] == former[pair[1]]
+        for record in pair
+    }
+    if not neighbors:
+        return None
+    right = tuple(record for record in line if any(np.array_equal(alike[record], alike[near]) for near in neighbors))
+    shows = ("order",) if focus.order else ("order", "candidates", "group")
+    return Question(f"{step.title}: where? Click a record beside the cut.", right, shows=shows)
