@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
-from string import Template
 from typing import Any
 
 from microagg import explain
@@ -13,7 +11,26 @@ from pages.shared import shell, tour
 from pages.shared.tour import STOPS
 from pages.steps import records
 
-TITLE = "Microaggregation: a tour"
+_CSS = """
+@page { margin: 12mm; }
+:root { color-scheme: light; }
+body { max-width: 58rem; font: 15px/1.4 system-ui, sans-serif; background: #fff; color: #17212b; }
+h2 { font-size: 1.25rem; margin: 0 0 0.4rem; }
+p { margin: 0.3rem 0; }
+section { break-inside: avoid; margin: 0 0 1.1rem; }
+.solutions { break-before: page; }
+.question { font-weight: 650; }
+.room { height: 3.7rem; background: repeating-linear-gradient(transparent 0 1.8rem, #99a3ad 1.8rem calc(1.8rem + 1px)); print-color-adjust: exact; }
+.mg-steps.mg-steps { --mg-text: #17212b; --mg-back: #fff; --mg-second: #f3f6f9; --mg-border: #d9e0e7; --mg-primary: #0072b2; margin: 0.3rem 0; }
+.mg-steps .mg-sides.mg-sides { grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: 0.5rem 1.4rem; }
+.mg-steps :is(.mg-code, .mg-now, .mg-numbers) { display: none; }
+.mg-steps .mg-groups { min-height: 0 !important; }
+.mg-steps .mg-side.mg-side { display: block; }
+@media print { body { padding: 0; } }
+"""
+
+_DRAW = """for (const place of document.querySelectorAll("[data-stop]"))
+  still(place, data[place.dataset.stop], Number(place.dataset.at));"""
 
 
 def handout() -> str:
@@ -31,14 +48,8 @@ def handout() -> str:
         solutions.append(
             f"{head}{asks}<p>{escape(stop.answer)}</p><p><em>{escape(stop.source)}</em></p>{after}</section>"
         )
-    return Template(Path(__file__).with_name("handout.html").read_text(encoding="utf-8")).substitute(
-        title=TITLE,
-        style=player.style(),
-        script=player.script(),
-        stops="\n".join(stops),
-        solutions="\n".join(solutions),
-        scenes=player.as_json(scenes),
-    )
+    body = "\n".join([*stops, '<h1 class="solutions">Solutions</h1>', *solutions])
+    return player.html_page("Microaggregation: a tour", body, scenes, _DRAW, _CSS)
 
 
 def _scene(number: int) -> dict[str, Any]:

@@ -31,9 +31,9 @@ def body() -> None:
     if is_embedded:
         seen = watched()
     else:
-        # On the tour, what the class looks at comes first.
+        # On the tour, the player comes first.
         with st.expander("Other records, algorithms, k") if on_tour else st.container():
-            seen = _chosen(on_tour)
+            seen = _choices(on_tour)
     check_enough_records(len(seen.X), state.current().steps.k, "the list")
     keys = _keys()
     drawn = _player(seen, keys)
@@ -44,7 +44,7 @@ def body() -> None:
         records.show(seen)
 
 
-def _chosen(on_tour: bool) -> Watched:
+def _choices(on_tour: bool) -> Watched:
     """Draw the choice of algorithms and records in two rows, with the way into the tour, and return the records."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="steps_choices"):
         keys = list(explain.EXPLAINED)
@@ -53,7 +53,10 @@ def _chosen(on_tour: bool) -> Watched:
         state.bound(st.selectbox, "Compared with", "beside", options=list(titles), format_func=titles.get, width=140)
         state.bound(st.number_input, "k", "watch_k", min_value=1, step=1, width=90)
         state.either("Activity", "activity", _ACTIVITIES, width="content", label_visibility="collapsed")
-        _settings_of_algorithms()
+        if with_params := [key for key in _keys() if ALGORITHMS[key].params]:
+            with st.popover("Settings", width="content"):
+                for key in with_params:
+                    methods.params_of(key)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         state.either("Records", "records", _RECORDS, width="content", label_visibility="collapsed")
         # Before watched(), which raises on wrong input: the field must stay to correct it.
@@ -65,13 +68,6 @@ def _chosen(on_tour: bool) -> Watched:
     if seen.remark:
         st.caption(escape_markdown(seen.remark))
     return seen
-
-
-def _settings_of_algorithms() -> None:
-    if with_params := [key for key in _keys() if ALGORITHMS[key].params]:
-        with st.popover("Settings", width="content"):
-            for key in with_params:
-                methods.params_of(key)
 
 
 def _keys() -> list[str]:

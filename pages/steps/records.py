@@ -23,7 +23,6 @@ from pages.shared.text import count, percent
 from pages.shared.workspace import chosen_workspace
 
 _DECIMAL_COMMA = re.compile(r"\d,\d")
-_STEEP = 20  # the axis of the losses is logarithmic if their ratio is greater
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +52,16 @@ def on_a_line(text: str) -> Watched:
     words, notation = _words(text)
     values = [_number(word, notation) for word in words]
     _check_number(len(values))
-    says = ", ".join(_written(value) for value in values)
+    names = tuple(f"{value:.15g}" for value in values)
     remark = ""
     if notation == COMMA:
-        remark = f"Commas within numbers were read as decimal commas: {says}."
+        remark = f"Commas within numbers were read as decimal commas: {', '.join(names)}."
     elif _DECIMAL_COMMA.search(text) and re.search(r",\s", text):
         remark = (
-            f"Every comma was read as the end of a number: {says}. With semicolons between, commas are decimal marks."
+            f"Every comma was read as the end of a number: {', '.join(names)}. If you separate numbers by semicolons, "
+            "commas are decimal marks."
         )
-    return Watched(np.array(values)[:, np.newaxis], tuple(map(_written, values)), ("value of the record",), remark)
+    return Watched(np.array(values)[:, np.newaxis], names, ("value of the record",), remark)
 
 
 def on_a_plane(text: str) -> Watched:
@@ -77,7 +77,8 @@ def on_a_plane(text: str) -> Watched:
 
 
 def letters(number: int) -> tuple[str, ...]:
-    return tuple(string.ascii_uppercase[:number]) if number <= 26 else tuple(str(i) for i in range(1, number + 1))
+    """Return names of points: letters, or numbers if there are more than 26."""
+    return tuple(string.ascii_uppercase[:number]) if number <= 26 else tuple(map(str, range(1, number + 1)))
 
 
 def _of_the_data_set(few: int) -> Watched:
@@ -85,15 +86,15 @@ def _of_the_data_set(few: int) -> Watched:
     workspace = chosen_workspace()
     if workspace.X is None:
         raise DataError(
-            "its quasi-identifiers are not all numbers, and only numbers are explained step by step: choose another data "
+            "the quasi-identifiers are not all numbers, and only numbers are explained step by step: choose another data "
             "set, or other columns on the page Data."
         )
     rows = np.arange(workspace.n)
     if workspace.n > few:
         rows = np.sort(np.random.default_rng(0).choice(workspace.n, few, replace=False))
     names = tuple(str(name) for name in workspace.frame.index[rows])
-    taken = f"{count(len(rows), 'record')} of {workspace.n:,}, drawn at random" if workspace.n > few else "All records"
-    remark = f"{taken}, scaled as on the other pages, each named by its row."
+    sample = f"{count(len(rows), 'record')} of {workspace.n:,}, drawn at random" if workspace.n > few else "All records"
+    remark = f"{sample}, scaled as on the other pages, each named by its row."
     return Watched(workspace.X[rows], names, workspace.columns, remark)
 
 
@@ -115,15 +116,9 @@ def _number(word: str, notation: str) -> float:
     return value
 
 
-def _written(value: float) -> str:
-    return f"{value:.15g}"
-
-
 def _check_number(number: int) -> None:
     if not 2 <= number <= MOST_RECORDS:
-        few = "is too few" if number == 1 else "are too few"
-        verdict = few if number < 2 else "are too many to show step by step"
-        raise DataError(f"{count(number, 'record')} {verdict}: give between 2 and {MOST_RECORDS}.")
+        raise DataError(f"{count(number, 'record')} cannot be shown step by step: give between 2 and {MOST_RECORDS}.")
 
 
 def show(seen: Watched) -> None:
@@ -143,35 +138,27 @@ def show(seen: Watched) -> None:
 def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
     """Draw each range of γ as a line on a logarithmic axis; the first and the last one go on beyond it."""
     ends = rows["up_to"].to_numpy()[:-1]
-    seen = [float(end) for end in (*ends, optimum.DEFAULT_GAMMA, gamma) if end > 0]
-    low, high = min(seen) / 4, max(seen) * 4
-    places = np.clip([low, *np.repeat(ends, 2), high], low, high)
-    heights, color = np.repeat(rows["v-mdav"].to_numpy(), 2), theme.style("v-mdav").color
+    shown = [float(end) for end in (*ends, optimum.DEFAULT_GAMMA, gamma) if end > 0]
+    low, high = min(shown) / 4, max(shown) * 4
     figure = go.Figure()
-    flat = {
-        "optimum": ("optimum", "dot", theme.NEUTRAL),
-        "mdav-star": ("MDAV*", "dash", theme.style("mdav-star").color),
-    }
-    for name, (title, dash, tone) in flat.items():
+    for name, title, dash in (("optimum", "optimum", "dot"), ("mdav-star", "MDAV*", "dash")):
         if rows[name].notna().all():
-            look = {"mode": "lines", "name": title, "line": {"dash": dash, "color": tone, "width": 2}}
+            line = {"dash": dash, "color": theme.NEUTRAL if name == "optimum" else theme.style(name).color, "width": 2}
             hover = f"{title}: %{{y:.3g}} %<extra></extra>"
-            figure.add_scatter(x=[low, high], y=[rows[name].iloc[0]] * 2, hovertemplate=hover, **look)
-    texts = np.repeat([optimum.describe_range(*each) for each in zip(rows["above"], rows["up_to"], strict=True)], 2)
-    hover = "V-MDAV, %{text}: %{y:.3g} %<extra></extra>"
-    line = {"color": color, "width": 2.5}
-    figure.add_scatter(x=places, y=heights, text=texts, mode="lines", name="V-MDAV", line=line, hovertemplate=hover)
+            loss = rows[name].iloc[0]
+            figure.add_scatter(x=[low, high], y=[loss] * 2, mode="lines", name=title, line=line, hovertemplate=hover)
+    ranges = zip(rows["above"], rows["up_to"], strict=True)
+    figure.add_scatter(
+        x=np.clip([low, *np.repeat(ends, 2), high], low, high),
+        y=np.repeat(rows["v-mdav"].to_numpy(), 2),
+        text=np.repeat([optimum.describe_range(*each) for each in ranges], 2),
+        mode="lines",
+        name="V-MDAV",
+        line={"color": theme.style("v-mdav").color, "width": 2.5},
+        hovertemplate="V-MDAV, %{text}: %{y:.3g} %<extra></extra>",
+    )
     loss = optimum.loss_at(rows, gamma)
     ring(figure, [max(gamma, low)], [loss], f"γ = {gamma:g}: {percent(loss)}")
-    lowest, highest = rows[["v-mdav", "mdav-star"]].min().min(), heights.max()
-    steep = lowest > 0 and highest / lowest > _STEEP
-    for x, y, tail in ((high, heights[-1], -22), (low, heights[0], 22)):
-        arrow = {"ax": tail, "ay": 0, "arrowcolor": color, "arrowhead": 2, "arrowwidth": 2.5}
-        figure.add_annotation(x=np.log10(x), y=np.log10(y) if steep else y, text="", **arrow)
     figure.update_xaxes(title="γ (log scale)", type="log", range=[np.log10(low), np.log10(high)], dtick=1)
-    title = "information loss (%)"
-    if steep:
-        figure.update_yaxes(title=f"{title}, log scale", type="log", dtick=1)
-    else:
-        figure.update_yaxes(title=title, rangemode="tozero")
+    figure.update_yaxes(title="information loss (%)", rangemode="tozero")
     return finish(figure, 300)

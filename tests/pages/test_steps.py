@@ -99,10 +99,10 @@ def test_what_was_taken_for_a_decimal_comma_is_said():
     ("read", "typed", "says"),
     [
         (on_a_line, "1, 2, x", "'x' is not a number"),
-        (on_a_line, "1", "1 record is too few: give between 2 and 300"),
-        (on_a_line, "", "0 records are too few"),
+        (on_a_line, "1", "1 record cannot be shown step by step: give between 2 and 300"),
+        (on_a_line, "", "0 records cannot be shown"),
         (on_a_line, "1, nan", "'nan' is not a number"),
-        (on_a_line, ", ".join("7" * 301), "301 records are too many"),
+        (on_a_line, ", ".join("7" * 301), "301 records cannot be shown"),
         (on_a_plane, "1 2; 3", "point 2, '3', is not two numbers"),
         (on_a_plane, "1 2; a 3", "'a' is not"),
     ],

@@ -187,7 +187,7 @@ def test_the_handout_has_all_questions_before_any_answer():
         assert says["answer"] not in asked
         assert all(says[name] in solved for name in ("question", "answer", "source"))
     # Pictures are those of the steps that the stops open at, and of the last ones.
-    scenes = json.loads(page.partition('id="scenes">')[2].partition("</script>")[0])
+    scenes = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
     for number, scene in scenes.items():
         assert scene["at"] == tour.choices_of(int(number))["tick"]
         assert f'data-stop="{number}" data-at="{scene["at"]}"' in asked

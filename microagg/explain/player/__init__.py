@@ -47,12 +47,13 @@ h1 {{ font-size: 1.5rem; margin: 0 0 0.75rem; }}
 </head>
 <body>
 <h1>{title}</h1>
-<div id="player"></div>
+{body}
 <noscript>This page draws with JavaScript: allow it to see the steps.</noscript>
-<script type="application/json" id="scene">{scene}</script>
+<script type="application/json" id="data">{data}</script>
 <script type="module">
 {script}
-mount(document.getElementById("player"), JSON.parse(document.getElementById("scene").textContent));
+const data = JSON.parse(document.getElementById("data").textContent);
+{draw}
 </script>
 </body>
 </html>
@@ -78,13 +79,15 @@ def _read(name: str) -> str:
 
 def page(drawn: Mapping[str, Any], title: str) -> str:
     """One self-contained HTML page that plays the result of :func:`scene`."""
-    return _PAGE.format(title=html.escape(title), style=style(), script=script(), scene=as_json(drawn))
+    return html_page(title, '<div id="player"></div>', drawn, 'mount(document.getElementById("player"), data);')
 
 
-def as_json(drawn: Mapping[Any, Any]) -> str:
-    """Data of a drawing as JSON for a script element of a page."""
-    # Only "<" could end the element.
-    return json.dumps(drawn, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+def html_page(title: str, body: str, data: Mapping[Any, Any], draw: str, css: str = "") -> str:
+    """A self-contained HTML page with ``body``, whose JavaScript ``draw`` has ``data`` and the player's functions."""
+    # Only "<" could end the script element.
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    look = f"{style()}\n{css}"
+    return _PAGE.format(title=html.escape(title), style=look, body=body, data=text, script=script(), draw=draw)
 
 
 def animation(
