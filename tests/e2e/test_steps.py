@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.e2e.steps import fill, visit, wait_for_address, wait_until_idle
+from tests.e2e.steps import visit, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.e2e
 
@@ -122,19 +122,6 @@ def test_a_lecture_has_both_runs_in_the_window_and_answers_move_nothing(page, se
     lecture.get_by_text("Printed figures", exact=True).wait_for()
     assert "embed=true" in lecture.url
     assert lecture.locator("h1").count() == 0
-
-
-def test_records_and_points_are_typed(page, server):
-    page.goto(f"{server.url}/steps")
-    player(page)
-    fill(page, "Records, with commas between", "1, 2, 3, 50, 51, 52")
-    player(page).get_by_text("{50, 51, 52}").first.wait_for(state="attached")
-    page.get_by_role("button", name="Reset").click()
-    wait_until_idle(page)
-    page.get_by_role("radio", name="Plane").click()
-    wait_for_address(page, "records=plane")
-    fill(page, "Points: x, a blank, y; semicolons between", "1 1; 2 1; 1 2; 8 9; 9 8; 9 9")
-    player(page).get_by_text("{D, E, F}").first.wait_for(state="attached")
 
 
 def test_an_animation_and_the_handout_are_taken_away(page, server, tmp_path):

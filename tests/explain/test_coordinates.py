@@ -9,7 +9,7 @@ from scipy.stats import skew
 from microagg import DataError
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
-from microagg.explain.coordinates import asinh_unit, on_scale, principal_components, principal_coordinates, suited_scale
+from microagg.explain.coordinates import asinh_unit, on_scale, principal_coordinates, suited_scale
 from tests.naive_mixed import common, line
 
 TREE = Taxonomy.from_nested({"*": {"a": {"b": ["c", "d"], "e": ["f"]}, "g": {"h": ["i", "j"]}}})
@@ -103,27 +103,6 @@ def test_equal_records_are_one_point_and_none_are_refused(records):
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
-
-
-def test_principal_components_are_the_axes_of_largest_variance():
-    X = np.random.default_rng(1).normal(size=(50, 4)) @ np.diag([1.0, 5, 2, 0.5]) + 100
-    found = principal_components(X)
-    values = np.sort(np.linalg.eigvalsh(np.cov(X.T, ddof=0)))[::-1]
-    assert found.points.var(axis=0) == pytest.approx(values[:2])
-    assert found.points.mean(axis=0) == pytest.approx([0, 0], abs=1e-12)
-    assert found.shares == pytest.approx(values[:2] / values.sum())
-    assert np.corrcoef(found.points.T)[0, 1] == pytest.approx(0, abs=1e-9)
-    assert (found.points.max(axis=0) == np.abs(found.points).max(axis=0)).all()
-    assert list(found.rows) == list(range(50))
-
-
-def test_one_attribute_lies_on_a_line_and_equal_records_in_a_point():
-    line = principal_components(np.array([[1.0], [2], [6]]))
-    assert line.points == pytest.approx(np.array([[-2, 0], [-1, 0], [3, 0]]))
-    assert line.shares.tolist() == [1, 0]
-    point = principal_components(np.full((3, 2), 0.1))
-    assert point.points.tolist() == [[0, 0]] * 3
-    assert point.shares.tolist() == [0, 0]
 
 
 def test_an_axis_is_logarithmic_where_values_are_skewed_and_positive():
