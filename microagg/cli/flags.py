@@ -30,11 +30,10 @@ if TYPE_CHECKING:
     from microagg.algorithms.base import Param
 
 
-_JSON_HELP = "Print only one JSON object, on stdout."
-
-#: Flags of several commands.
+# Flags of several commands.
+_JSON_HELP, _FORCE_HELP = "Print only one JSON object, on stdout.", "Overwrite existing files."
 json_flag = click.option("as_json", "--json", is_flag=True, help=_JSON_HELP)
-force_flag = click.option("--force", is_flag=True, help="Overwrite existing files.")
+force_flag = click.option("--force", is_flag=True, help=_FORCE_HELP)
 k_flag = click.option("--k", "-k", type=int, required=True, help="The minimum number of records in a group.")
 
 
@@ -159,11 +158,9 @@ def reading_words(reading: Mapping[str, Any]) -> list[str]:
             # A flag that is off by default has no value.
             words += [flag, "no"] if not value else [flag, "yes"] if name in ("header", "labels") else [flag]
             continue
-        texts = (value or [""]) if isinstance(value, (list, tuple)) else [value]
-        # One word if the text could be mistaken for a flag.
-        words += [
-            word for text in map(str, texts) for word in ([f"{flag}={text}"] if text[:1] == "-" else [flag, text])
-        ]
+        for text in map(str, (value or [""]) if isinstance(value, (list, tuple)) else [value]):
+            # One word if the text could be mistaken for a flag.
+            words += [f"{flag}={text}"] if text[:1] == "-" else [flag, text]
     return words
 
 
@@ -215,13 +212,14 @@ def algorithm_flags(taken: Sequence[str] = ()) -> list[Flag]:
 
 
 def _pop_prefixed(args: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """Remove the arguments with a prefix and return them without it."""
-    return {name.removeprefix(prefix): args.pop(name) for name in list(args) if name.startswith(prefix)}
+    """Remove the arguments with a prefix and return those that are set, without the prefix."""
+    values = {name.removeprefix(prefix): args.pop(name) for name in list(args) if name.startswith(prefix)}
+    return {name: value for name, value in values.items() if value not in (None, ())}
 
 
 def pop_params(args: dict[str, Any]) -> dict[str, str]:
     """Remove the parameters of algorithms from the arguments of a command and return their texts."""
-    return {name: text for name, text in _pop_prefixed(args, "param_").items() if text is not None}
+    return _pop_prefixed(args, "param_")
 
 
 def read_params(key: str, texts: Mapping[str, str]) -> dict[str, Any]:
@@ -254,16 +252,14 @@ def with_flags(
     return add
 
 
-# The options that name several columns, or one, and those that describe quasi-identifiers.
-_SEVERAL = tuple(option.name for option in OPTIONS if option.kind.shell == "columns")
-_ONE = tuple(option.name for option in OPTIONS if option.kind.shell == "column")
-_PAIRS = tuple(option.name for option in OPTIONS if option.kind.shell == "pairs")
+# The options that name several columns, or one, and those that describe columns and missing values.
+_SEVERAL, _ONE, _PAIRS = (
+    tuple(option.name for option in OPTIONS if option.kind.shell == kind) for kind in ("columns", "column", "pairs")
+)
+_ROLES = (*_SEVERAL, *_ONE, *_PAIRS)
 
 # The kinds of options for guarantees beyond k.
 _GUARANTEES = (Limits, Meanings)
-
-#: The options for roles and types of columns, and for missing values.
-ROLES = (*_SEVERAL, *_ONE, *_PAIRS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,15 +270,6 @@ class Data:
     origin: dict[str, Any]  # their source, as arguments of Release.script
     schema: Schema | None  # of a data set; None for a file
     read: Reading | None = None  # of a file
-
-    @property
-    def done(self) -> tuple[str, ...]:
-        """Notices of omissions and repairs when the file was read."""
-        return () if self.read is None else tuple(notice.text for notice in self.read.done)
-
-    def rounding(self, chosen: Mapping[str, Any]) -> dict[str, str]:
-        """The rounding to add to the ``chosen`` options: that of the file, if none is chosen."""
-        return {} if self.read is None or "rounding" in chosen else {"rounding": "file"}
 
 
 def data_flags() -> list[click.Parameter]:
@@ -295,7 +282,7 @@ def data_flags() -> list[click.Parameter]:
 
 def column_flags() -> list[Flag]:
     """The flags that describe columns, and the scale for comparisons."""
-    return option_flags(lambda option: option.name in (*ROLES, "scale") and not isinstance(option.kind, _GUARANTEES))
+    return option_flags(lambda option: option.name in (*_ROLES, "scale") and not isinstance(option.kind, _GUARANTEES))
 
 
 def with_guarantees(command: click.Command) -> click.Command:
@@ -338,7 +325,7 @@ def target_flags() -> list[Flag]:
         flag(["--against"], metavar="FILE", help="An earlier recipe or file, to check both releases together."),
         flag(["--accept"], multiple=True, metavar="CODE", help="Release despite this problem. Needs --reason."),
         flag(["--reason"], default="", help="The reason for accepting a problem. The report quotes it."),
-        flag(["--force"], is_flag=True, help="Overwrite existing files."),
+        flag(["--force"], is_flag=True, help=_FORCE_HELP),
         flag(["as_json", "--json"], is_flag=True, help=_JSON_HELP),
     ]
 
@@ -346,11 +333,7 @@ def target_flags() -> list[Flag]:
 def take_reading(args: dict[str, Any]) -> dict[str, Any]:
     """Remove the flags for reading a file from the arguments of a command and return those that are set."""
     reading = _pop_prefixed(args, "read_")
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in reading.items()
-        if value not in (None, ())
-    }
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in reading.items()}
 
 
 def read_data(args: dict[str, Any]) -> Data:
@@ -381,7 +364,7 @@ def columns_in(data: Data, args: dict[str, Any]) -> dict[str, Any]:
 
     Other columns of a data set have its declarations.
     """
-    values = {name: value for name in ROLES if name in args and (value := args.pop(name)) not in (None, ())}
+    values = {name: value for name in _ROLES if name in args and (value := args.pop(name)) not in (None, ())}
     names = {str(name): name for name in data.frame.columns}
     kinds = {option.name: option.kind for option in OPTIONS}
     chosen = {name: kinds[name].of_shell(name, value, names) for name, value in values.items()}

@@ -166,7 +166,8 @@ def run(**args: Any) -> None:
     targets = take_targets(args)
     data = flags.read_data(args)
     chosen = _release_arguments(data, args)
-    chosen |= data.rounding(chosen)
+    if data.read is not None:
+        chosen.setdefault("rounding", "file")
     if targets["out"] is not None:
         check_file(data.frame, chosen, targets["out"])
     deliver(make(lambda: microaggregate(data.frame, **chosen)), data, targets)
@@ -322,7 +323,8 @@ def _recipe_and_reports(
     with working("Writing the report"), tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
         contents: dict[str, Any] = {"file": protected, "file_name": PurePath(targets["out"]).name, "origin": origin}
-        contents |= {"read": data.done, "assessment": release.assess()}
+        notices = () if data.read is None else tuple(notice.text for notice in data.read.done)
+        contents |= {"read": notices, "assessment": release.assess()}
         for name in reports:
             release.to_html(path, **contents, for_steward=name == "steward_report")
             files[targets[name]] = path.read_bytes()
