@@ -101,7 +101,7 @@ def _key(values: tuple[Any, ...]) -> tuple[str, ...]:
 
 
 def _shift_record_number(message: str, start: int) -> str:
-    """Change the record number in a message of a part to that in the file."""
+    """Change the record number in the message of a part to that of the whole file."""
     number = r"(?<=\brecord )\d+(?= \(counting from 0\)|, counting from 0| holds |: )"
     return re.sub(number, lambda match: str(int(match[0]) + start), message, count=1)
 
@@ -126,7 +126,7 @@ def _originals(job: Job, table: Any, values: FloatArray, rows: IntArray) -> dict
 def _plain_values(column: Any) -> Any:
     """Return a column of pyarrow as one array in which values of a dictionary stand for themselves."""
     pa = load("pyarrow")
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # a very long array stays in chunks
         array = pa.concat_arrays(array.chunks)
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array

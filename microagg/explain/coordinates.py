@@ -11,9 +11,9 @@ from microagg.columns.scaling import centered
 from microagg.errors import DataError
 from microagg.validation import FloatArray, IntArray, check_finite
 
-# How many records with mixed attributes are drawn at most: each of their categories is a column.
+# Maximum number of drawn records with mixed attributes, each category of which is a column.
 _MOST_MIXED = 1_000
-# From this skewness on an axis that is not linear is suited.
+# Maximum skewness of values on a linear axis.
 _SKEWED = 2.0
 # Variances below this share of the largest consist of rounding errors, as do smaller differences of coordinates.
 _ROUNDING = 1e-9
@@ -35,18 +35,9 @@ def principal_coordinates(records: Records) -> Coordinates:
 
     The squared distance of two records is the sum over their attributes of ((x - y) / domain)² for numbers and ranks,
     and of the height of the lowest common ancestor as a share of that of the taxonomy for nominal values.
-
-    Parameters
-    ----------
-    records : Records, n records with d attributes
-
-    Raises
-    ------
-    DataError
-        If there are 0 records, or values are missing or infinite.
     """
     if not len(records):
-        raise DataError("there are no records, so there is nothing to draw.")
+        raise DataError("there are no records to draw.")
     check_finite(records.values, [str(attribute.name) for attribute in records.attributes])
     rows = np.arange(len(records))
     if len(records) > _MOST_MIXED:
@@ -97,11 +88,10 @@ def _positive(vector: FloatArray) -> FloatArray:
 
 
 def suited_scale(values: FloatArray) -> str:
-    """Return a scale of an axis that separates ``values``, shape (n,): "linear", "log" or "asinh".
+    """Return a scale of an axis that separates ``values``: "linear", "log" or "asinh".
 
-    It is linear unless the skewness, the third moment over the cube of the standard deviation, exceeds 2. Of skewed
-    values that are all above 0 it is the logarithm, of others the inverse hyperbolic sine of :func:`on_scale`, if that
-    makes them less skewed. NaN is left out.
+    It is linear unless the skewness exceeds 2. For skewed values above 0 it is the logarithm, for others the inverse
+    hyperbolic sine of :func:`on_scale`, if that makes them less skewed. NaN is left out.
     """
     finite = values[np.isfinite(values)]
     usual = _skewness(finite)
@@ -112,11 +102,7 @@ def suited_scale(values: FloatArray) -> str:
 
 
 def on_scale(values: FloatArray, scale: str, unit: float | None = None) -> FloatArray:
-    """Return ``values`` on an axis with a scale of :func:`suited_scale`.
-
-    They are log10(x), or asinh(x / unit), which is linear near 0 and logarithmic further away; ``unit`` is by default
-    that of :func:`asinh_unit`.
-    """
+    """Return ``values`` on an axis: log10(x), or asinh(x / unit), which is linear near 0 and logarithmic further away."""
     if scale == "log":
         return np.log10(values)
     return np.arcsinh(values / (unit or asinh_unit(values))) if scale == "asinh" else values
@@ -129,7 +115,7 @@ def asinh_unit(values: FloatArray) -> float:
 
 
 def _skewness(values: FloatArray) -> float:
-    """Return the absolute skewness, 0 of values that are all equal."""
+    """Return the absolute skewness, the third moment over the cube of the standard deviation; 0 of equal values."""
     deviations = values - values.mean() if len(values) else values
     spread = float(np.abs(deviations).max(initial=0.0))
     if spread == 0.0:
