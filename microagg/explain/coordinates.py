@@ -102,7 +102,7 @@ def suited_scale(values: FloatArray) -> str:
 
 
 def on_scale(values: FloatArray, scale: str, unit: float | None = None) -> FloatArray:
-    """Return ``values`` on an axis: log10(x), or asinh(x / unit), which is linear near 0 and logarithmic further away."""
+    """Return ``values`` on an axis: log10(x), or asinh(x / unit), linear near 0 and logarithmic further away."""
     if scale == "log":
         return np.log10(values)
     return np.arcsinh(values / (unit or asinh_unit(values))) if scale == "asinh" else values
