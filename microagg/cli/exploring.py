@@ -241,8 +241,11 @@ def _parse_methods(keys: Iterable[str], args: dict[str, Any], polish: bool) -> l
     for key in keys:
         names = {param.name for param in algorithm(key).params} & set(texts)
         used |= names
+        words = {name: split(texts[name]) for name in sorted(names)}
         params = {
-            name: [flags.read_params(key, {name: word})[name] for word in split(texts[name])] for name in sorted(names)
+            name: [flags.read_params(key, {name: word})[name] for word in of_name]
+            for name, of_name in words.items()
+            if of_name
         }
         methods.append(Method(key, params, polish))
     if unused := sorted(set(texts) - used):
