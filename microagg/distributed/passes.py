@@ -71,8 +71,7 @@ def encode(working: Working, number: int) -> Seen:
     codes = stratum_codes(strata, len(values)) if schema.strata else np.zeros(len(values), dtype=np.int64)
     _check_exact(job, values)
     working.save(ENCODED, f"{number}.npy", values)
-    if schema.strata:
-        working.save(STRATA, f"{number}.npy", codes.astype(np.int32))
+    working.save(STRATA, f"{number}.npy", codes.astype(np.int32))
     if not retained.all():
         working.save(RETAINED, f"{number}.npy", retained)
     rows = _sample_rows(job, number, len(values))
@@ -162,13 +161,10 @@ def assign(working: Working, number: int) -> IntArray:
     scaled = layout.scaled(values, job.numeric)
     blocks = np.empty(len(values), dtype=np.int32)
     firsts = np.cumsum([0, *(cuts.n_blocks for cuts in layout.cuts)])
-    if job.schema.strata:
-        strata = layout.of_parts[number][working.rows(STRATA, f"{number}.npy")]
-        for stratum in np.unique(strata):
-            rows = np.flatnonzero(strata == stratum)
-            blocks[rows] = firsts[stratum] + layout.cuts[stratum].assign(scaled[rows])
-    elif len(values):
-        blocks[:] = layout.cuts[0].assign(scaled)
+    strata = layout.of_parts[number][working.rows(STRATA, f"{number}.npy")]
+    for stratum in np.unique(strata):
+        rows = np.flatnonzero(strata == stratum)
+        blocks[rows] = firsts[stratum] + layout.cuts[stratum].assign(scaled[rows])
     working.save(BLOCKS, f"{number}.npy", blocks)
     return np.bincount(blocks, minlength=int(firsts[-1]))
 
