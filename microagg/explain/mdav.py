@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from microagg.explain.run import Focus, Quantity, Run, Step, equal, squares, value
 
@@ -198,78 +197,47 @@ def explain_v_mdav(run: Run, gamma: float) -> Iterator[Step]:
     yield from run.join_nearest_centroids(9, moving=False)
 
 
-class _Neighbor(NamedTuple):
-    """The unassigned record nearest to a group, and how near it is to that and to another one."""
-
-    e: int
-    member: int  # of the group, nearest to e
-    d_in: float
-    other: int | None  # unassigned, nearest to e
-    d_out: float
-
-
 def _form_and_extend(run: Run, r: int, gamma: float) -> Iterator[Step]:
     """Yield the group around r, and the records that join it, until one does not."""
     yield run.form_around(r, 3)
     group, joins = len(run.groups) - 1, True
     while joins and run.unassigned and len(run.groups[group]) < 2 * run.k - 1:
-        near = _neighbor(run, group)
-        # With γ = 0 no record joins, not even the last one, for which 0 · ∞ is undefined.
-        joins = gamma > 0 and near.d_in < gamma * near.d_out
-        weighed = _near_the_group(run, near, gamma, joins)
-        yield weighed
-        if joins:
-            text = f"{run.names[near.e]} joins {run.braced(run.groups[group])}: {_why(near, gamma, joins)}."
-            joined = run.join(near.e, group, "It joins", text, 8, weighed.quantities)
-            yield replace(joined, decision=weighed.decision)
-
-
-def _neighbor(run: Run, group: int) -> _Neighbor:
-    """Return the unassigned record nearest to any member of a group."""
-    d_in, e, member = min(
-        (run.distance(record, run.row(member)), record, member)
-        for record in run.unassigned
-        for member in run.groups[group]
-    )
-    neighbors = run.nearest(e, 1, run.unassigned)
-    if not neighbors:
-        return _Neighbor(e, member, d_in, None, math.inf)
-    return _Neighbor(e, member, d_in, neighbors[0], run.distance(neighbors[0], run.row(e)))
-
-
-def _near_the_group(run: Run, near: _Neighbor, gamma: float, joins: bool) -> Step:
-    """Return the step that compares d_in with γ · d_out."""
-    group, e, neighbor = len(run.groups) - 1, near.e, near.other
-    quantities = [Quantity("d_in", near.d_in, squares(run.row(e), run.row(near.member)), joins)]
-    lines = [(e, near.member)]
-    text = f"{run.names[e]} is nearest to {run.braced(run.groups[group])}, d_in {equal(near.d_in)} {value(near.d_in)}"
-    decision = ""
-    if neighbor is None:
-        text += ", and no other record is unassigned"
-        if not joins:
-            quantities.append(Quantity("γ · d_out", 0.0, "γ = 0", True))
-        # Otherwise γ · d_out is infinite, and not a quantity.
-    else:
-        text += (
-            f", and {run.names[neighbor]} is nearest to {run.names[e]}, d_out {equal(near.d_out)} {value(near.d_out)}"
+        d_in, e, member = min(
+            (run.distance(record, run.row(member)), record, member)
+            for record in run.unassigned
+            for member in run.groups[group]
         )
-        quantities.append(Quantity("γ · d_out", gamma * near.d_out, _product(near, gamma), not joins))
-        lines.append((e, neighbor))
-        comparison = _compared(near.d_in, gamma * near.d_out, f"{value(gamma)} · {value(near.d_out)}")
-        decision = f"{comparison}: {run.names[e]} {'joins' if joins else 'stays out'}"
-    verdict = "." if joins else f": {_why(near, gamma, joins)}, so the group is complete."
-    focus = Focus(seed=e, candidates=() if neighbor is None else (neighbor,), group=group, lines=tuple(lines))
-    weighed = run.step("weigh", "Near the group, or near another record?", text + verdict, 8, focus, quantities)
-    return replace(weighed, decision=decision)
+        others = run.nearest(e, 1, run.unassigned)
+        d_out = run.distance(others[0], run.row(e)) if others else math.inf
+        # With γ = 0 no record joins, not even the last one, for which 0 · ∞ is undefined.
+        joins = gamma > 0 and d_in < gamma * d_out
+        name, members = run.names[e], run.braced(run.groups[group])
+        threshold, reason, decision = _threshold(name, d_in, d_out, gamma, joins)
+        text = f"{name} is nearest to {members}, d_in {equal(d_in)} {value(d_in)}, and "
+        if others:
+            text += f"{run.names[others[0]]} is nearest to {name}, d_out {equal(d_out)} {value(d_out)}"
+        else:
+            text += "no other record is unassigned"
+        text += "." if joins else f": {reason}, so the group is complete."
+        quantities = [Quantity("d_in", d_in, squares(run.row(e), run.row(member)), joins), *threshold]
+        lines = ((e, member), *((e, other) for other in others))
+        focus = Focus(seed=e, candidates=tuple(others), group=group, lines=lines)
+        weighed = run.step("weigh", "Near the group, or near another record?", text, 8, focus, quantities)
+        yield replace(weighed, decision=decision)
+        if joins:
+            joined = run.join(e, group, "It joins", f"{name} joins {members}: {reason}.", 8, quantities)
+            yield replace(joined, decision=decision)
 
 
-def _product(near: _Neighbor, gamma: float) -> str:
-    product = gamma * near.d_out
-    return f"{value(gamma)} · {value(near.d_out)} {equal(gamma, near.d_out, product)} {value(product)}"
-
-
-def _why(near: _Neighbor, gamma: float, joins: bool) -> str:
-    """Reason why a record joins or does not."""
-    if near.other is None:
-        return "there is no other record for it to be near" if joins else "with γ = 0 no record joins"
-    return f"{value(near.d_in)} is {'' if joins else 'not '}less than {_product(near, gamma)}"
+def _threshold(name: str, d_in: float, d_out: float, gamma: float, joins: bool) -> tuple[list[Quantity], str, str]:
+    """Return γ · d_out, unless it is infinite, why the record joins or does not, and the comparison that decides."""
+    if d_out == math.inf:
+        if joins:
+            return [], "there is no other record for it to be near", ""
+        return [Quantity("γ · d_out", 0.0, "γ = 0", True)], "with γ = 0 no record joins", ""
+    threshold = gamma * d_out
+    factors = f"{value(gamma)} · {value(d_out)}"
+    product = f"{factors} {equal(gamma, d_out, threshold)} {value(threshold)}"
+    reason = f"{value(d_in)} is {'' if joins else 'not '}less than {product}"
+    decision = f"{_compared(d_in, threshold, factors)}: {name} {'joins' if joins else 'stays out'}"
+    return [Quantity("γ · d_out", threshold, product, not joins)], reason, decision
