@@ -95,7 +95,7 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
     schedule = Schedule(spread(ks, chosen)[: searched.MAX_CERTIFICATES], make, certificates, best, floor, chosen, NEAR)
 
     def work(job: Job) -> None:
-        _compile(job, workspace, soon=False)
+        _compile(job, workspace)
         begun = time.monotonic()
 
         def watch(k: int | None) -> bool:
@@ -118,8 +118,8 @@ def _in_words(gaps: Mapping[int, float]) -> str:
     return f"k = {min(gaps):,} to {max(gaps):,}: the gap of the best known partitions is {between} %"
 
 
-def _compile(job: Job, workspace: Workspace, *, soon: bool) -> None:
-    jobs.compile_task(job, compiling.SEARCH if workspace.is_numeric else compiling.MIXED, soon=soon)
+def _compile(job: Job, workspace: Workspace) -> None:
+    jobs.compile_tasks(job, [compiling.SEARCH if workspace.is_numeric else compiling.MIXED])
 
 
 def _new_certificate(box: jobs.Results, workspace: Workspace, k: int) -> Certificate:
@@ -200,7 +200,7 @@ def _start(workspace: Workspace, k: int, request: tuple[str, int, float]) -> Job
             job.message = f"k = {k}: best known {percent(search.found[-1][1], 4)},{least} {left:.0f} s left"
             return job.should_continue()
 
-        _compile(job, workspace, soon=True)
+        _compile(job, workspace)
         job.check()
         search = store.get(key)
         if search is None:

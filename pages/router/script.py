@@ -13,7 +13,7 @@ if __name__ == "__main__":
 
     from pages.shared import compiling
 
-    compiling.ahead()
+    compiling.start_ahead()
     # A page waits this long for the interpreter each time that a thread of a search holds it; usually it is ten times as long.
     sys.setswitchinterval(0.0005)
     # The browser loads what draws charts, its largest file, while the server still imports what computes them.
@@ -35,7 +35,6 @@ if __name__ == "__main__":
     state.publish()
     if not shell.lecture(page):
         shell.draw_header(page)
-    compiling.ahead().add(compiling.tasks())
     shell.in_tab(page, began=began)
     page.run()
     state.publish()

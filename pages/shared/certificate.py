@@ -144,7 +144,7 @@ def _neighbor_bounds(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     if _job(workspace) is None and not newest.complete:
 
         def work(job: Job) -> None:
-            jobs.compile_task(job, compiling.FLOOR, soon=False)  # pages do not wait for it
+            jobs.compile_tasks(job, [compiling.FLOOR])
             job.watch("Computing the lower bound", newest.improve)
             job.done = job.total
 
@@ -210,7 +210,7 @@ def floor_status(workspace: Workspace) -> None:
                 st.error(sentence(job.problem))
             else:
                 st.caption(f"{status}.")
-            st.button("Go on", key="floor_go_on", on_click=jobs.results().forget, args=(_FLOOR, job))
+            st.button("Go on", key="floor_go_on", on_click=jobs.results().drop, args=(_FLOOR, job))
 
 
 # --- the best partitions ----------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -19,7 +18,7 @@ from microagg.studies.experiment import Method, Result
 from microagg.studies.sweeps import Exposed
 from microagg.validation import check_enough_records
 from pages.shared import compiling
-from pages.shared.job_queue import FairScheduler, Job
+from pages.shared.job_queue import Job, Processors
 from pages.shared.text import escape_markdown, sentence
 from pages.shared.workspace import Workspace
 
@@ -32,9 +31,8 @@ Outcome = TypeVar("Outcome")
 
 
 @st.cache_resource(show_spinner=False)
-def _scheduler() -> FairScheduler:
-    # One for all sessions, which share the processors fairly.
-    return FairScheduler()
+def _processors() -> Processors:
+    return Processors()  # of all sessions
 
 
 class Results:
@@ -48,7 +46,6 @@ class Results:
         self.risks: OrderedDict[tuple[str, Method, int], dict[str, float]] = OrderedDict()
         self.outcomes: dict[str, OrderedDict[Hashable, Any]] = {}
         self.jobs: dict[str, Job] = {}
-        self.owner = object()  # stands for the session in the scheduler, without holding its results
 
     def add(self, digest: str, result: Result) -> None:
         """Store a result, without the oldest ones if there are too many."""
@@ -91,7 +88,14 @@ class Results:
             return risks and (workspace.exposed.digest, *cell) not in self.risks
 
     def start(
-        self, kind: str, identity: Hashable, total: int, work: Callable[[Job], None], result: Any = None, **how: Any
+        self,
+        kind: str,
+        identity: Hashable,
+        total: int,
+        work: Callable[[Job], None],
+        result: Any = None,
+        *,
+        urgent: bool = False,
     ) -> Job:
         """Return the job of this kind and identity. A new one starts with ``result`` and cancels another of its kind."""
         with self.lock:
@@ -99,22 +103,19 @@ class Results:
             if job is None or job.identity != identity:
                 if job:
                     job.cancel()
-                job = Job(identity, total, result=result)
+                job = Job(identity, total, result=result, urgent=urgent)
                 self.jobs[kind] = job
                 if not _is_open():
                     job.cancel()
                 elif total:
-                    job.begin(_scheduler(), work, self.owner, **how)
+                    job.begin(_processors(), work)
         return job
 
-    def drop(self, kind: str) -> None:
+    def drop(self, kind: str, job: Job | None = None) -> None:
+        """Cancel and forget the job of a kind, or only if it is ``job``."""
         with self.lock:
-            if job := self.jobs.pop(kind, None):
-                job.cancel()
-
-    def forget(self, kind: str, job: Job) -> None:
-        with self.lock:
-            if self.jobs.get(kind) is job:
+            if (current := self.jobs.get(kind)) and job in (None, current):
+                current.cancel()
                 del self.jobs[kind]
 
     def cancel_all(self) -> None:
@@ -142,58 +143,39 @@ def _is_open() -> bool:
     return context is None or not runtime.exists() or runtime.get_instance().is_active_session(context.session_id)
 
 
-def compile_for(job: Job, keys: Sequence[str], n: int = 0, of: Sequence[str] = ()) -> None:
-    """Compile the algorithms ``keys`` for ``n`` records. A cancelled job does not wait.
-
-    ``of`` are all tasks of the job, by default those of ``keys``.
-    """
-    tasks = compiling.tasks_for(keys, n)
-    compiling.ahead().prefer(tasks)
-    for task in tasks:
-        compile_task(job, task, soon=False, of=of or tasks)
+def compile_for(job: Job, keys: Sequence[str], n: int = 0) -> None:
+    """Compile or load the kernels of the algorithms ``keys`` for ``n`` records."""
+    compile_tasks(job, compiling.tasks_for(keys, n))
 
 
-def compile_task(job: Job, task: str, *, soon: bool = True, of: Sequence[str] = ()) -> None:
-    """Compile a task of :mod:`pages.shared.compiling` for a job, before all others if ``soon``; it is one ``of`` several."""
-    if soon:
-        compiling.ahead().prefer([task])
-    if left := set(compiling.ahead().left).intersection({task, *of}):
-        place = f" ({len(of) - len(left) + 1} of {len(of)})" if len(of) > 1 else ""
-        job.message = f"Setting up{place}, once on this machine …"
-    done: Future[None] = Future()
-
-    def work() -> None:
-        try:
-            compiling.ahead().load(task)
-        except Exception as error:
-            done.set_exception(error)
-        else:
-            done.set_result(None)
-
-    # A stopping server does not wait for a daemon.
-    threading.Thread(target=work, name="compile", daemon=True).start()
-    job.until(done)
+def compile_tasks(job: Job, tasks: Sequence[str]) -> None:
+    """Compile or load the kernels of tasks of :mod:`pages.shared.compiling`."""
+    for place, task in enumerate(tasks, 1):
+        job.message = f"Setting up ({place} of {len(tasks)}) …"
+        compiling.compile_task(task)
+        job.check()
 
 
-def _runs(
-    workspace: Workspace, cells: Sequence[Cell], results_by_cell: dict[Cell, Any] | None, *, risks: bool
-) -> Callable[[Job], None]:
-    """Return a function that runs ``cells`` in a job, each as soon as its method is compiled."""
-    box, without_risks = results(), []
-    links = risks and workspace.is_numeric
-
-    def add_risks(result: Result) -> None:
-        box.add_risks(workspace.exposed, result)
+def _run_cells(
+    kind: str,
+    workspace: Workspace,
+    cells: Sequence[Cell],
+    missing: Sequence[Cell],
+    results_by_cell: dict[Cell, Any] | None = None,
+    *,
+    risks: bool = False,
+) -> Job:
+    """Return the job that runs ``missing``, those of ``cells`` without a result, each as soon as its method is compiled."""
+    for _, k in cells:
+        check_enough_records(workspace.n, k, "the data set")
+    box = results()
 
     def run(job: Job, cell: Cell) -> None:
         method, k = cell
 
-        def computed() -> str:
-            return f"{job.done} of {job.total} computed"
-
         def watcher(message: str, share: float | None) -> bool:
             part = "" if share is None else f", {100 * share:.0f} %"
-            job.message = f"{computed()}: {method.label}, k = {k}, {message}{part}"
+            job.message = f"{job.done} of {job.total} computed: {method.label}, k = {k}, {message}{part}"
             return job.should_continue()
 
         with watched(watcher):
@@ -201,56 +183,27 @@ def _runs(
             earlier = box.stored(workspace.digest, [cell]).get(cell)
             result = earlier or experiment.run_one(workspace.problem, method, k)
             box.add(workspace.digest, result)
-            if links and compiling.LINKAGE in compiling.ahead().left:
-                without_risks.append(result)
-            elif risks:
-                add_risks(result)
+            if risks:
+                box.add_risks(workspace.exposed, result)
         if results_by_cell is not None:
             results_by_cell[cell] = result
-        job.step()
-        job.message = computed()
+        job.step(f"{job.done + 1} of {job.total} computed")
 
     def work(job: Job) -> None:
-        todo, needed = list(cells), experiment.needed(method for method, _ in cells)
-        tasks = [*compiling.tasks_for(needed, workspace.n), *([compiling.LINKAGE] if links else [])]
-        compiling.ahead().prefer(tasks)
+        todo = list(missing)
+        if risks and workspace.is_numeric:
+            compile_tasks(job, [compiling.LINKAGE])
         while todo:
-            methods = _select_compiled(list(dict.fromkeys(method for method, _ in todo)), workspace.n)
-            compile_for(job, experiment.needed(methods), workspace.n, tasks)
-            job.do_all([cell for cell in todo if cell[0] in methods], lambda cell: run(job, cell))
-            todo = [cell for cell in todo if cell[0] not in methods]
-        if without_risks:
-            compile_task(job, compiling.LINKAGE, of=tasks)
-            job.message = "Counting the records that are linked …"
-            job.do_all(without_risks, add_risks)
+            keys = {method: experiment.needed([method]) for method, _ in todo}
+            ready = [method for method in keys if not compiling.tasks_for(keys[method], workspace.n)] or [todo[0][0]]
+            compile_for(job, keys[ready[0]], workspace.n)
+            job.do_all([cell for cell in todo if cell[0] in ready], lambda cell: run(job, cell))
+            todo = [cell for cell in todo if cell[0] not in ready]
 
-    return work
-
-
-def _select_compiled(methods: Sequence[Method], n: int) -> Sequence[Method]:
-    """Return the compiled ones of ``methods`` for ``n`` records, or otherwise the first method."""
-    tasks_left = set(compiling.ahead().left)
-    return [m for m in methods if tasks_left.isdisjoint(compiling.tasks_for(experiment.needed([m]), n))] or methods[:1]
-
-
-def _run_cells(
-    kind: str,
-    workspace: Workspace,
-    cells: Sequence[Cell],
-    missing: list[Cell],
-    results_by_cell: dict[Cell, Any] | None = None,
-    *,
-    risks: bool = False,
-) -> Job:
-    """Return the job that runs ``missing``, those of ``cells`` without a result."""
-    for _, k in cells:
-        check_enough_records(workspace.n, k, "the data set")
     digests = (workspace.digest, workspace.exposed.digest) if risks else workspace.digest
-    work = _runs(workspace, missing, results_by_cell, risks=risks)
     # A page waits for partitions only.
-    return results().start(
-        kind, (digests, frozenset(cells)), len(missing), work, results_by_cell, urgent=kind == "partition"
-    )
+    urgent = kind == "partition"
+    return box.start(kind, (digests, frozenset(cells)), len(missing), work, results_by_cell, urgent=urgent)
 
 
 def sweep(workspace: Workspace, cells: Sequence[Cell], *, risks: bool) -> Job:
@@ -280,14 +233,14 @@ def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
         # The job also has the stored results, which its results may push out of the store.
         job = _run_cells("partition", workspace, cells, missing, by_cell)
         job.wait(1.0)
+        if job.running:
+            watch(job)
+            st.stop()
         if not job.complete:
-            if job.running:
-                watch(job)
-            else:
-                ended_early("partition")
+            ended_early("partition")
             st.stop()
         by_cell = job.result
-        box.forget("partition", job)
+        box.drop("partition", job)
     return [by_cell[cell] for cell in cells]
 
 
@@ -304,14 +257,6 @@ def _stored(workspace: Workspace, cell: Cell) -> Result | None:
     return Result(method, k, method.settings()[0], 1, partition, measures, float(seconds))
 
 
-def outcome(kind: str, identity: Hashable) -> Any:
-    """Return the result of :func:`once` for this identity, or None, without drawing."""
-    box = results()
-    with box.lock:
-        store = box.outcomes.get(kind)
-        return None if store is None else store.get(identity)
-
-
 def background(
     kind: str,
     identity: Hashable,
@@ -324,11 +269,10 @@ def background(
 ) -> Outcome | None:
     """Like :func:`once`, but neither wait nor draw: None until the result is there, and after a failure."""
     box = results()
-    with box.lock:
-        store = box.outcomes.setdefault(kind, OrderedDict())
-    earlier: Outcome | None = store.get(identity)
-    if earlier is not None:
-        return earlier
+    store = box.outcomes.setdefault(kind, OrderedDict())
+    if identity in store:
+        result: Outcome = store[identity]
+        return result
 
     def work(job: Job) -> None:
         compile_for(job, keys, n)
@@ -366,7 +310,7 @@ def once(
         if draws:
             watch(job)
     elif job.complete:
-        results().forget(kind, job)
+        results().drop(kind, job)
         outcome_now = job.result
     elif draws:
         ended_early(kind, f"{title}: cancelled.")
@@ -397,4 +341,4 @@ def ended_early(kind: str, text: str = "") -> None:
         note.error(sentence(job.problem))
     else:
         note.info(text or f"Cancelled: {job.done} of {job.total} computed, which are shown.")
-    button.button("Go on", key=f"go_on_{kind}", on_click=results().forget, args=(kind, job), width="stretch")
+    button.button("Go on", key=f"go_on_{kind}", on_click=results().drop, args=(kind, job), width="stretch")

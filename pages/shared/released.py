@@ -125,8 +125,8 @@ def _held(workspace: Workspace) -> tuple[str, bytes] | None:
 
 def measured(identity: Hashable) -> Assessment | None:
     """Return the assessment of a release if it is there."""
-    outcome: Assessment | None = jobs.outcome("assessment", identity)
-    return outcome
+    assessments = jobs.results().outcomes.get("assessment")
+    return assessments.get(identity) if assessments else None
 
 
 def measure(workspace: Workspace, release: Release, identity: Hashable, once: Once = jobs.once) -> Assessment | None:

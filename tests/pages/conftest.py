@@ -18,8 +18,6 @@ def _session_of_the_test():
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_compiled_ahead():
     """Keep pages that are drawn in this process from having another one compile all that there is."""
-    usual, idle = compiling.ahead, compiling.Ahead([])
-    idle.close()
-    compiling.ahead = lambda: idle
-    yield
-    compiling.ahead = usual
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiling, "start_ahead", lambda: None)
+        yield

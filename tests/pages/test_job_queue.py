@@ -7,18 +7,18 @@ import random
 import sys
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from microagg import DataError
 from microagg.progress import checkpoint
-from pages.shared.job_queue import FairScheduler, Job, Turn
+from pages.shared.job_queue import Job, Processors
 
 
 @pytest.fixture
 def queue():
-    queue = FairScheduler(1)
+    queue = Processors(1)
     yield queue
     queue.threads.shutdown()
 
@@ -167,7 +167,7 @@ def test_the_threads_of_jobs_let_others_first(queue):
 
 
 def test_an_item_that_takes_long_lets_the_others_of_its_job_by():
-    queue, others = FairScheduler(1, small=0.01), threading.Event()
+    queue, others = Processors(1, small=0.01), threading.Event()
 
     def do(item):
         if item == "long":
@@ -185,24 +185,13 @@ def test_an_item_that_takes_long_lets_the_others_of_its_job_by():
     queue.threads.shutdown()
 
 
-def test_a_job_that_waits_for_something_else_lets_others_compute(queue):
-    other = Future()
-    first, second = Job("first", 1), Job("second", 1)
-    first.begin(queue, lambda own: setattr(own, "result", own.until(other)), "one")
-    second.begin(queue, lambda own: other.set_result(7), "two")
-    first.wait(5)
-    assert first.result == 7
-
-
-@pytest.mark.parametrize("waits", ["for a slot", "for something else", "for its items"])
-def test_a_thread_that_waits_learns_at_once_that_its_job_is_cancelled(queue, waits):
+@pytest.mark.parametrize("waits", ["for a processor", "for its items"])
+def test_a_thread_that_waits_ends_at_once_when_its_job_is_cancelled(queue, waits):
     go, begun, job, holder = threading.Event(), threading.Event(), Job("one", 1), Job("holder", 1)
-    if waits == "for a slot":
+    if waits == "for a processor":
         holder.begin(queue, lambda own: begun.set() or go.wait(10))
         assert begun.wait(5)
         job.begin(queue, lambda own: None)
-    elif waits == "for something else":
-        job.begin(queue, lambda own: begun.set() or own.until(Future()))
     else:
         job.begin(queue, lambda own: own.do_all([1, 2], lambda item: begun.set() or (go.wait(10) and own.check())))
     assert begun.wait(5)
@@ -216,9 +205,9 @@ def test_a_thread_that_waits_learns_at_once_that_its_job_is_cancelled(queue, wai
     assert not job.problem
 
 
-def test_jobs_of_many_owners_are_read_and_cancelled_at_every_moment():
+def test_many_jobs_are_read_and_cancelled_at_every_moment():
     """A reader who finds a job complete finds all that it made, whatever is cancelled meanwhile."""
-    queue, drawn = FairScheduler(2, small=0.01, quantum=0.001), random.Random(5)
+    queue, drawn = Processors(2, small=0.01, quantum=0.001), random.Random(5)
     begun = []
 
     def work(job):
@@ -233,7 +222,7 @@ def test_jobs_of_many_owners_are_read_and_cancelled_at_every_moment():
 
     for number in range(60):
         job = Job(number, 20)
-        job.begin(queue, work, number % 7)
+        job.begin(queue, work)
         begun.append(job)
         if drawn.random() < 0.5:
             drawn.choice(begun).cancel()
@@ -248,155 +237,50 @@ def test_jobs_of_many_owners_are_read_and_cancelled_at_every_moment():
         if job.complete:
             assert len(job.result) == 20
     # Nothing is left behind: a new job computes at once.
-    assert queue.turns == []
+    assert queue.n_free == 2
 
 
-# --- the scheduler ----------------------------------------------------------------------------------------------------
+# --- turns at the processors ------------------------------------------------------------------------------------------
 
 
-class Clock:
-    """A clock that stands still unless it is set."""
-
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-def start(scheduler, turn, log=None, name=None):
-    """Have a thread acquire ``turn`` and note its name then; return both once it waits or computes."""
-
-    def run():
-        assert scheduler.acquire(turn)
-        if log is not None:
-            log.append(name)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    until = time.monotonic() + 5
-    while turn not in scheduler.turns:
-        assert time.monotonic() < until
+def compute(job, seconds, log=None):
+    """Compute for some seconds with a checkpoint every millisecond."""
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
         time.sleep(0.001)
-    return turn, thread
+        if log is not None:
+            log.append(job.identity)
+        job.check()
 
 
-def computing(*turns):
-    return [turn.computes for turn in turns]
+def test_jobs_take_equal_turns_whatever_the_number_of_their_threads():
+    queue, log = Processors(2, quantum=0.002), []
+    many, few = Job("many", 1), Job("few", 1)
+    many.begin(queue, lambda own: own.do_all(range(4), lambda _: compute(own, 0.6, log)))
+    few.begin(queue, lambda own: compute(own, 0.6, log))
+    for job in (many, few):
+        job.future.result(timeout=20)
+    assert log.count("few") / len(log) > 0.2
 
 
-def test_the_owner_who_has_had_least_is_next(clock):
-    scheduler = FairScheduler(1, small=0.0, clock=clock)
-    first, _ = start(scheduler, Turn("a"))
-    clock.now = 5.0
-    # b and c count as having used as much as a has by now; then b gets 3 seconds.
-    second, _ = start(scheduler, Turn("b"))
-    third, _ = start(scheduler, Turn("c"))
-    scheduler.release(first)
-    assert computing(second, third) == [True, False]
-    again, _ = start(scheduler, Turn("b"))
-    clock.now = 8.0
-    scheduler.release(second)
-    # c has waited as long as b computed.
-    assert computing(again, third) == [False, True]
-    clock.now = 10.0
-    scheduler.release(third)
-    assert computing(again) == [True]
-    assert [turn.seconds for turn in (first, second, third)] == [5.0, 3.0, 2.0]
+@pytest.mark.parametrize("is_urgent", [False, True])
+def test_what_is_urgent_and_what_has_computed_little_goes_first(is_urgent):
+    queue, log = Processors(1, small=60.0 if is_urgent else 0.05, quantum=0.01), []
+    long, quick = Job("long", 1), Job("quick", 1, urgent=is_urgent)
+    begun = threading.Event()
 
+    def work(own):
+        compute(own, 0.1)
+        begun.set()
+        compute(own, 0.5, log)
 
-def test_what_is_small_goes_before_what_is_large_whatever_its_owner_has_had(clock):
-    scheduler = FairScheduler(1, small=2.0, clock=clock)
-    first, _ = start(scheduler, Turn("one"))
-    clock.now = 3.0
-    large, _ = start(scheduler, Turn("two", seconds=3.0))
-    small, _ = start(scheduler, Turn("one"))
-    scheduler.release(first)
-    assert computing(small, large) == [True, False]
-
-
-def test_an_urgent_thread_goes_before_others_of_its_owner_after_a_quantum(clock):
-    scheduler, order = FairScheduler(1, small=2.0, quantum=0.25, clock=clock), []
-    mine = Turn("one")
-    assert scheduler.acquire(mine)
-    start(scheduler, Turn("one"), order, "later")
-    urgent, thread = start(scheduler, Turn("one", urgent=True), order, "urgent")
-    clock.now = 0.2
-    assert scheduler.yield_(mine)
-    assert order == []
-    clock.now = 0.3
-    released = threading.Timer(0.05, lambda: (thread.join(), scheduler.release(urgent)))
-    released.start()
-    assert scheduler.yield_(mine)
-    # It goes on before what has waited since.
-    assert order == ["urgent"]
-    assert computing(mine) == [True]
-
-
-def test_a_long_run_lets_others_by_and_goes_on(clock):
-    scheduler, order = FairScheduler(1, small=0.0, quantum=0.25, clock=clock), []
-    mine = Turn("one")
-    assert scheduler.acquire(mine)
-    assert scheduler.yield_(mine)  # nobody waits
-    other, thread = start(scheduler, Turn("two"), order, "two")
-    clock.now = 2.0
-    released = threading.Timer(0.05, lambda: (thread.join(), scheduler.release(other)))
-    released.start()
-    assert scheduler.yield_(mine)
-    assert order == ["two"]
-    assert computing(mine, other) == [True, False]
-
-
-def test_a_new_owner_does_not_make_up_for_the_time_before_it_came(clock):
-    scheduler = FairScheduler(1, small=0.0, clock=clock)
-    first, _ = start(scheduler, Turn("old"))
-    clock.now = 100.0
-    new, _ = start(scheduler, Turn("new"))
-    scheduler.release(first)
-    clock.now = 101.0
-    back, _ = start(scheduler, Turn("old"))
-    newer, _ = start(scheduler, Turn("new"))
-    scheduler.release(new)
-    # The new owner has used one second since both are there, the old one none: not a hundred.
-    assert computing(back, newer) == [True, False]
-
-
-def test_who_has_gone_is_forgotten(clock):
-    scheduler = FairScheduler(1, clock=clock)
-    for owner in range(50):
-        turn, _ = start(scheduler, Turn(owner))
-        clock.now += 1.0
-        scheduler.release(turn)
-    assert len(scheduler._used) == 1
-
-
-def test_many_owners_get_equal_shares_of_few_processors():
-    scheduler, ends, now, most = FairScheduler(2, small=0.0, quantum=0.002), time.monotonic() + 0.6, [0], []
-    turns, lock = [Turn(owner) for owner in (0, 1, 2, 3, 0, 0)], threading.Lock()
-
-    def count(change):
-        with lock:
-            now[0] += change
-            most.append(now[0])
-
-    def run(turn):
-        while time.monotonic() < ends:
-            assert scheduler.acquire(turn)
-            count(1)
-            time.sleep(0.001)
-            count(-1)
-            scheduler.release(turn)
-
-    threads = [threading.Thread(target=run, args=(turn,), daemon=True) for turn in turns]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    assert max(most) == 2
-    used = [sum(turn.seconds for turn in turns if turn.owner == owner) for owner in range(4)]
-    # Three threads of the first do not get it more than one each of the others.
-    assert max(used) < 1.5 * min(used)
+    long.begin(queue, work)
+    assert begun.wait(10)
+    quick.begin(queue, lambda own: compute(own, 0.04, log))
+    for job in (long, quick):
+        job.future.result(timeout=20)
+    first = log.index("quick")
+    # It waits for a quantum at most, and then computes without a break.
+    assert first < 100
+    assert set(log[first : first + log.count("quick")]) == {"quick"}
+    assert log[-1] == "long"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -15,7 +14,7 @@ from microagg import datasets
 from microagg.studies.experiment import Method, Problem
 from microagg.studies.sweeps import Exposed
 from pages.shared import jobs
-from pages.shared.job_queue import FairScheduler, Job
+from pages.shared.job_queue import Job, Processors
 from tests.pages.helpers import settle
 
 
@@ -109,7 +108,7 @@ def test_a_sweep_begun_in_another_order_goes_on_in_the_new_one(box, monkeypatch)
         return run_one(problem, method, k)
 
     monkeypatch.setattr(jobs.experiment, "run_one", run)
-    monkeypatch.setattr(jobs, "_scheduler", lambda: FairScheduler(1))
+    monkeypatch.setattr(jobs, "_processors", lambda: Processors(1))
     cells = [(Method("mdav"), k) for k in (11, 12, 13, 14, 15)]
     job = jobs.sweep(Wine(), cells, risks=True)
     assert begun.wait(30)
@@ -137,29 +136,20 @@ def test_risks_that_are_missing_are_computed_without_running_a_method_again(box,
     assert not any(box.lacks(Wine(), cell, risks=True) for cell in CELLS)
 
 
-def test_the_cells_of_a_method_are_run_as_soon_as_it_is_compiled_and_risks_are_added_later(box, monkeypatch):
-    monkeypatch.setattr(Job, "wait", lambda job, seconds: None)
-    left, asked, known = {"mdav", "mdav-star", jobs.compiling.LINKAGE}, [], []
-
-    def load(task):
-        left.discard(task)
-        known.append((task, set(box.rows), set(box.risks)))
-
-    ahead = SimpleNamespace(left=left, prefer=asked.extend, load=load)
-    monkeypatch.setattr(jobs.compiling, "ahead", lambda: ahead)
+def test_the_cells_of_a_method_are_run_as_soon_as_it_is_compiled(box, monkeypatch):
+    monkeypatch.setattr(Job, "wait", until_the_end)
     monkeypatch.setattr(jobs.experiment, "_prepared", set())
-    cells = [(Method(key), k) for k in (3, 4) for key in ("v-mdav", "mdav-star", "mdav")]
+    compiled, compile_task = [], jobs.compiling.compile_task
+
+    def note(task):
+        compiled.append((task, {method.key for _, method, _ in box.rows}))
+        compile_task(task)
+
+    monkeypatch.setattr(jobs.compiling, "compile_task", note)
+    cells = [(Method(key), k) for k in (3, 4) for key in ("v-mdav", "mdav-star")]
     job = jobs.sweep(Wine(), cells, risks=True)
-    job.future.result(timeout=60)
     assert job.complete, job.problem
-    assert asked[:4] == ["v-mdav", "mdav-star", "mdav", jobs.compiling.LINKAGE]
-    of = {key: {("wine", Method(key), k) for k in (3, 4)} for key in ("v-mdav", "mdav-star", "mdav")}
-    assert known == [
-        ("v-mdav", set(), set()),
-        ("mdav-star", of["v-mdav"], set()),
-        ("mdav", of["v-mdav"] | of["mdav-star"], set()),
-        (jobs.compiling.LINKAGE, set(box.rows), set()),
-    ]
+    assert compiled == [(jobs.compiling.LINKAGE, set()), ("v-mdav", set()), ("mdav-star", {"v-mdav"})]
     assert set(box.rows) == {("wine", *cell) for cell in cells}
     assert box.table(Wine(), cells)["record_linkage"].notna().all()
 
