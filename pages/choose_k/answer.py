@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from microagg import Release
 from microagg.studies.experiment import Method
 from microagg.studies.pareto import RULES
-from pages.shared import certificate, columns, limits, methods, released, searched, shell, state
+from pages.shared import certificate, columns, limits, methods, released, shell, state
 from pages.shared.limits import NONE, Limits, Verdict
 from pages.shared.text import escape_markdown, named, percent
 from pages.shared.workspace import Workspace
@@ -238,7 +238,7 @@ def _name(run: pd.Series) -> str:
 
 def _explain_missing_run(workspace: Workspace, name: str, k: int, *, complete: bool) -> str:
     title = escape_markdown(methods.title(name))
-    if name == state.FOUND and searched.best(workspace, k) is None:
+    if name == state.FOUND and certificate.best(workspace, k) is None:
         return (
             f"{_NOT} No best known partition is stored for k = {k:,}, and this session has not searched there: search "
             "below, or choose another k."
@@ -252,7 +252,7 @@ def _lower_loss(judged: pd.DataFrame, run: pd.Series) -> pd.Series | None:
     """Return the run of lowest loss that meets the limit of the risk at the same k, if it is another one."""
     same_k = judged[(judged["k"] == run["k"]) & judged["meets_risk"]]
     best = same_k.sort_values("loss", kind="stable").iloc[0]
-    return best if best["loss"] < run["loss"] * (1 - searched.ROUNDING) else None
+    return best if best["loss"] < run["loss"] * (1 - certificate.ROUNDING) else None
 
 
 def _suggest_alternatives(

@@ -18,7 +18,7 @@ from microagg.tables import to_csv
 from microagg.validation import spread
 from pages.choose_k import answer, comparison, risk_map, search
 from pages.choose_k.comparison import Picture
-from pages.shared import certificate, curves, jobs, limits, methods, released, searched, shell, state, tour
+from pages.shared import certificate, curves, jobs, limits, methods, released, shell, state, tour
 from pages.shared.figures import download, show_table
 from pages.shared.job_queue import Job
 from pages.shared.measures import FLOOR, MAP, RISKS, measures
@@ -210,7 +210,7 @@ def _curves(
     if drawn.empty or drawn[name].isna().all():
         return comparison.waiting(measure, curves.HEIGHT)
     choices = state.current()
-    everywhere = set(ks) <= set(searched.certificates(workspace))
+    everywhere = set(ks) <= set(certificate.certificates(workspace))
     floor = certificate.floors(workspace, ks) if everywhere else floors
     held = _guaranteed(workspace, drawn) if is_loss else drawn.iloc[:0]
     of_methods = drawn[drawn["variant"] != state.FOUND].dropna(subset=name)
@@ -310,7 +310,7 @@ def _choose_clicked_run(chart: str) -> None:
 def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the chosen method, or if it is not compared of the best one."""
     ks = sorted(set(rows["k"]))
-    if all(searched.best(workspace, k) for k in ks):
+    if all(certificate.best(workspace, k) for k in ks):
         rows = certificate.with_best(workspace, rows, ks)
     name = methods.chosen(workspace)
     if name not in set(rows["variant"]):

@@ -1,20 +1,25 @@
-"""The map of risk and loss on the page Choose k: its axes, figure and sentences."""
+"""The map of risk and loss on the page Choose k: a point for each run, the front, the acceptable region and the impossible one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from microagg import metrics
 from microagg.studies import pareto
 from microagg.studies.sweeps import MOST_CONFIDENTIAL
-from pages.choose_k import risk_map_figure
 from pages.choose_k.comparison import Picture, waiting
-from pages.shared import certificate, limits, measures, methods, state
-from pages.shared.text import count, escape_markdown, named
+from pages.shared import certificate, limits, measures, methods, state, theme
+from pages.shared.figures import HOVER, End, finish, name_ends, ring
+from pages.shared.measures import RISKS, Measure, losses
+from pages.shared.text import count, escape_html, escape_markdown, named, percent
 from pages.shared.workspace import Workspace
 
 #: The figure's key, under which Streamlit keeps a click.
@@ -47,11 +52,11 @@ def picture(
     rows = _with_best(workspace, rows, ks, risk)
     measured = rows if rows.empty else rows.dropna(subset=[risk, loss])
     if measured.empty:
-        return waiting(measure, risk_map_figure.HEIGHT)
+        return waiting(measure, HEIGHT)
     missing = len(rows) - len(measured)
-    drawn, chosen = _limits(workspace, ks, risk, loss), (methods.chosen(workspace), choices.k)
+    drawn, chosen = _shown_limits(workspace, ks, risk, loss), (methods.chosen(workspace), choices.k)
     return Picture(
-        risk_map_figure.risk_map(measured, risk, loss, drawn, chosen),
+        risk_map(measured, risk, loss, drawn, chosen),
         pareto.summary(measured, risk, loss, limits.current().risk),
         CHART,
         f"A loss against a risk, {measure.label}: {count(len(measured), 'run')}, which the table below lists, too.",
@@ -87,11 +92,11 @@ def _not_counted(workspace: Workspace, risk: str) -> str:
     return ""
 
 
-def _limits(workspace: Workspace, ks: Sequence[int], risk: str, loss: str) -> risk_map_figure.Limits:
+def _shown_limits(workspace: Workspace, ks: Sequence[int], risk: str, loss: str) -> Limits:
     k, acceptable = state.current().k, limits.current()
     floors = _floors(workspace, ks, loss)
     follows = risk == "max_reidentification"
-    return risk_map_figure.Limits(
+    return Limits(
         risk=acceptable.risk,
         loss=acceptable.loss if loss == "information_loss" and acceptable.loss < limits.NONE else None,
         floors=floors if follows else {},
@@ -106,3 +111,293 @@ def _floors(workspace: Workspace, ks: Sequence[int], loss: str) -> dict[int, flo
     if loss == "discernibility":
         return {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks}
     return {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}
+
+
+# --- the figure -------------------------------------------------------------------------------------------------------
+
+# Of the figure, in pixels: its height, the part of that outside the plot, and the least width of the plot.
+HEIGHT, _MARGIN, _NARROW = 500, 62, 270
+
+# An axis is logarithmic if its largest value is at least this many times the smallest.
+_STEEP = 4
+
+# The values of k that get a label first, and the least distance of two labels, in pixels across and upward.
+_ROUND = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+_LABEL_DISTANCE = (24, 15)
+
+# The room of an axis before and beyond its values, as a share of their range.
+_BEFORE, _BEYOND = 0.1, 0.06
+
+_FADED = 0.45
+
+# Ticks of a logarithmic axis over few decades: these, times powers of ten.
+_TICKS = (1, 2, 3, 5)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a map shows besides the runs; risks in percent, losses in the unit of their axis."""
+
+    risk: float  # the largest acceptable; 100 for no limit
+    loss: float | None  # likewise; None if the shown loss has no limit
+    floors: Mapping[int, float] = field(default_factory=dict)  # lower bounds of the loss by k, if the risk is 1/k
+    k: int = 0  # the chosen one, to which the next two belong
+    least: float | None = None  # lower bound of the loss; None if the lower bounds say it, or nothing is proven
+    cap: float | None = None  # upper bound of the risk; None if it does not follow from k
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """An axis from ``low`` to ``high``, logarithmic if ``steep``."""
+
+    low: float
+    high: float
+    steep: bool
+
+    @classmethod
+    def of(cls, values: np.ndarray, *, steep: bool, from_zero: bool) -> _Axis:
+        """Return the axis of ``values``, with room for labels to the left of or below a point."""
+        low, high = float(values.min()), float(values.max())
+        if steep and low > 0 and high >= _STEEP * low:
+            return cls(low / (high / low) ** _BEFORE, high * (high / low) ** _BEYOND, steep=True)
+        span = max(high - low, 0.5 * abs(high)) or 1.0
+        return cls(0.0 if from_zero else low - _BEFORE * span, high + _BEYOND * span, steep=False)
+
+    def coordinate(self, value: float) -> float:
+        """Return a value in the coordinates of annotations: its logarithm on a logarithmic axis."""
+        return math.log10(value) if self.steep else value
+
+    def range(self) -> tuple[float, float]:
+        return self.coordinate(self.low), self.coordinate(self.high)
+
+    def share(self, value: float) -> float:
+        low, high = self.range()
+        return (self.coordinate(value) - low) / (high - low)
+
+    def within(self, value: float) -> float:
+        return min(max(value, self.low), self.high)
+
+
+def risk_map(
+    rows: pd.DataFrame, risk: str, loss: str, limits: Limits, selected: tuple[str, int] | None = None
+) -> go.Figure:
+    """Draw a loss against a risk: a point for each run of a sweep that has both, a thin line for each method."""
+    of_risk, of_loss = RISKS[risk], losses(numeric="sse" in rows)[loss]
+    runs = rows.dropna(subset=[risk, loss]).sort_values(["variant", "k"], kind="stable")
+    runs = runs.assign(x=of_risk.factor * runs[risk], y=of_loss.factor * runs[loss])
+    runs["front"] = pareto.front(runs["x"], runs["y"])
+    across = _Axis.of(runs["x"].to_numpy(float), steep=of_risk.steep, from_zero=False)
+    floors = [floor for floor in (*limits.floors.values(), limits.least) if floor]
+    heights = np.array([*runs["y"], *(floors if of_loss.steep else ())], dtype=float)
+    upward = _Axis.of(heights, steep=of_loss.steep, from_zero=not of_loss.steep)
+    figure = go.Figure()
+    _acceptable(figure, limits, runs, across, upward)
+    _impossible(figure, limits, across, upward)
+    risks = [(name, measure) for name, measure in RISKS.items() if name in runs]
+    runs["hover"] = [_hover_text(row, risks, loss, of_loss) for _, row in runs.iterrows()]
+    for variant, part in runs.groupby("variant", sort=False):
+        # Results at single values of k are no line.
+        _method(figure, str(variant), part, single=variant == state.FOUND and len(part) < runs["k"].nunique())
+    _front(figure, runs[runs["front"]].sort_values(["x", "y"]), across, upward)
+    at = runs[(runs["variant"] == selected[0]) & (runs["k"] == selected[1])] if selected else runs.iloc[:0]
+    if not at.empty:
+        ring(figure, at["x"], at["y"], "chosen")
+    figure.update_xaxes(title=of_risk.axis, **_scale(across))
+    figure.update_yaxes(title=of_loss.axis, **_scale(upward))
+    figure.update_layout(clickmode="event+select", showlegend=False, hovermode="closest")
+    finish(figure, HEIGHT)
+    figure.update_layout(
+        hoverlabel=HOVER,
+        margin_r=_name_lines(figure, runs, across, upward),
+    )
+    return figure
+
+
+def _scale(axis: _Axis) -> dict[str, Any]:
+    # With more there would be a tick in the room before 0.
+    ticks: dict[str, Any] = {"nticks": 8}
+    if axis.steep:
+        low, high = (math.floor(end) for end in axis.range())
+        firsts = _TICKS if high - low < 3 else _TICKS[:1]
+        values = [first * 10.0**decade for decade in range(low, high + 1) for first in firsts]
+        ticks = {"type": "log", "tickvals": values, "ticktext": [f"{value:,g}" for value in values]}
+    return {"range": axis.range(), "zeroline": False, **ticks}
+
+
+def _acceptable(figure: go.Figure, limits: Limits, runs: pd.DataFrame, across: _Axis, upward: _Axis) -> None:
+    if limits.risk >= 100 and limits.loss is None:
+        return
+    right = across.within(limits.risk)
+    top = upward.high if limits.loss is None else upward.within(limits.loss)
+    if right <= across.low or top <= upward.low:
+        return
+    figure.add_shape(
+        type="rect",
+        x0=across.low,
+        x1=right,
+        y0=upward.low,
+        y1=top,
+        layer="below",
+        name="acceptable",
+        **theme.ACCEPTABLE,
+    )
+    at_left = _nearest_run(runs, across, upward, across.low, top) >= _nearest_run(runs, across, upward, right, top)
+    x, anchor = (across.low, "left") if at_left else (right, "right")
+    _note(figure, "meets the limits", across.coordinate(x), upward.coordinate(top), xanchor=anchor, yanchor="top")
+
+
+def _note(figure: go.Figure, text: str, x: float, y: float, **where: str) -> None:
+    figure.add_annotation(text=text, x=x, y=y, showarrow=False, font={"size": 12}, **where)
+
+
+def _nearest_run(runs: pd.DataFrame, across: _Axis, upward: _Axis, x: float, y: float) -> float:
+    """Return the distance from a place to the nearest run, as a share of the axes."""
+    return min(
+        math.hypot(across.share(risk) - across.share(x), upward.share(loss) - upward.share(y))
+        for risk, loss in zip(runs["x"], runs["y"], strict=True)
+    )
+
+
+def _impossible(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis) -> None:
+    """Draw where no method can be: below a curve, or beyond lines of the chosen k."""
+    if limits.floors:
+        _floor_curve(figure, limits.floors, across)
+    line = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}
+    if limits.least:
+        figure.add_hline(limits.least, line=line, layer="below")
+        says, y = f"lower bound at k = {limits.k:,}", upward.coordinate(limits.least)
+        _note(figure, says, 0, y, xref="paper", xanchor="left", yanchor="bottom")
+    if limits.cap is not None and across.low < limits.cap < across.high:
+        figure.add_vline(limits.cap, line=line, layer="below")
+        says, x = f"at most 1/{limits.k:,} at k = {limits.k:,}", across.coordinate(limits.cap)
+        # On the left no run has so low a loss.
+        anchor = "right" if across.share(limits.cap) > 0.5 else "left"
+        _note(figure, says, x, 0, yref="paper", xanchor=anchor, yanchor="bottom")
+
+
+def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: _Axis) -> None:
+    """Shade the losses below the lower bounds, where the risk is 1/k."""
+    ks = sorted(floors, reverse=True)
+    figure.add_scatter(
+        x=[across.low, *(100 / k for k in ks)],
+        y=[floors[ks[0]], *(floors[k] for k in ks)],
+        name="lower bound",
+        mode="lines",
+        line={
+            "color": theme.NEUTRAL,
+            "width": 1.5,
+            "dash": "dot",
+            "shape": "vh",
+        },  # between two k the smaller one counts
+        fill="tozeroy",
+        fillcolor=theme.FLOOR_FILL,
+        hoverinfo="skip",
+    )
+    _note(figure, "below the lower bound", 0, 0, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
+
+
+def _method(figure: go.Figure, variant: str, part: pd.DataFrame, *, single: bool) -> None:
+    """Draw the runs of a method faded, joined in the order of k unless ``single``."""
+    style = theme.style(variant)
+    _points(
+        figure,
+        part,
+        name=escape_html(part["title"].iloc[0]),
+        mode="markers+text" if single else "lines+markers",
+        text=["best known", *[""] * (len(part) - 1)] if single else None,
+        textposition="bottom right",
+        line={"color": f"{style.color}80", "dash": style.dash, "width": 1},
+        marker={
+            "symbol": style.symbol,
+            "size": 8,
+            "color": style.color,
+            "opacity": _FADED,
+            "line": {"width": _border(style), "color": style.color},
+        },
+        # A click must not fade the rest: the choice is marked by a ring.
+        unselected={"marker": {"opacity": _FADED}},
+    )
+
+
+def _border(style: theme.Style) -> int:
+    return 2 if style.symbol.endswith("-open") else 0
+
+
+def _points(figure: go.Figure, rows: pd.DataFrame, **drawn: Any) -> None:
+    figure.add_scatter(
+        x=rows["x"],
+        y=rows["y"],
+        cliponaxis=False,
+        customdata=rows[["variant", "k"]].to_numpy().tolist(),
+        hovertext=rows["hover"],
+        hovertemplate="%{hovertext}<extra></extra>",
+        **drawn,
+    )
+
+
+def _front(figure: go.Figure, front: pd.DataFrame, across: _Axis, upward: _Axis) -> None:
+    if front.empty:
+        return
+    figure.add_scatter(
+        x=front["x"],
+        y=front["y"],
+        name="lowest loss at each risk",
+        mode="lines",
+        line={"color": theme.FLOOR_FILL, "width": 1.5, "shape": "hv"},
+        hoverinfo="skip",
+    )
+    styles = [theme.style(variant) for variant in front["variant"]]
+    colors = [style.color for style in styles]
+    _points(
+        figure,
+        front,
+        name="on the front",
+        mode="markers+text",
+        text=_k_labels(front, across, upward),
+        textposition="bottom left",
+        textfont={"size": 12},
+        marker={
+            "symbol": [style.symbol for style in styles],
+            "color": colors,
+            "size": 11,
+            "line": {"width": list(map(_border, styles)), "color": colors},
+        },
+        unselected={"marker": {"opacity": 1}, "textfont": {"color": None}},
+    )
+
+
+def _k_labels(front: pd.DataFrame, across: _Axis, upward: _Axis) -> list[str]:
+    """Return the label of each point: its k, or nothing where it would cover another."""
+    ks = [int(k) for k in front["k"]]
+    x = [_NARROW * across.share(value) for value in front["x"]]
+    y = [(HEIGHT - _MARGIN) * upward.share(value) for value in front["y"]]
+    labeled: list[int] = []
+    for i in sorted(range(len(ks)), key=lambda i: (ks[i] not in _ROUND, ks[i])):
+        if all(abs(x[i] - x[j]) >= _LABEL_DISTANCE[0] or abs(y[i] - y[j]) >= _LABEL_DISTANCE[1] for j in labeled):
+            labeled.append(i)
+    first = min(labeled, key=ks.__getitem__)
+    return [("k = " if i == first else "") + f"{k:,}" if i in labeled else "" for i, k in enumerate(ks)]
+
+
+def _name_lines(figure: go.Figure, runs: pd.DataFrame, across: _Axis, upward: _Axis) -> int:
+    """Write the name of each method at the right, beside its smallest k, and return the pixels needed."""
+    single = (runs["variant"] == state.FOUND).sum() < runs["k"].nunique()
+    methods = runs[runs["variant"] != state.FOUND] if single else runs
+    last = methods.loc[methods.groupby("variant", sort=False)["k"].idxmin()].sort_values("y")
+    ends = [
+        End(row["title"], upward.coordinate(row["y"]), theme.style(row["variant"]).color, across.coordinate(row["x"]))
+        for row in last.to_dict("records")
+    ]
+    return name_ends(figure, ends, across.range()[1], upward.range(), HEIGHT - _MARGIN)
+
+
+def _hover_text(row: pd.Series, risks: Iterable[tuple[str, Measure]], loss: str, of_loss: Measure) -> str:
+    lines = [
+        f"<b>{escape_html(row['title'])}, k = {row['k']:,}</b>",
+        f"{of_loss.digits.format(of_loss.factor * row[loss])}  {of_loss.label}",
+        *(f"{percent(of.factor * row[name])}  {of.label}" for name, of in risks if not math.isnan(row[name])),
+    ]
+    lines.append(f"{row['n_groups']:,} groups, the smallest of {count(row['smallest_group'], 'record')}")
+    if row["front"]:
+        lines.append("no other run is as low in both")
+    return "<br>".join(lines)

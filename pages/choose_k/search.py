@@ -15,7 +15,7 @@ from microagg.optimum.certificate import Certificate, is_closed
 from microagg.optimum.schedule import MOST_THREADS, NEAR, Schedule
 from microagg.tables import to_csv
 from microagg.validation import spread
-from pages.shared import certificate, compiling, jobs, methods, searched, state
+from pages.shared import certificate, compiling, jobs, methods, state
 from pages.shared.figures import download
 from pages.shared.job_queue import Job
 from pages.shared.text import describe_gap, escape_markdown, file_name, percent
@@ -64,8 +64,8 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
         and workspace.strata is None
         and workspace.n <= (MOST_RECORDS if workspace.is_numeric else MOST_MIXED)
     )
-    spent = sum(earlier.seconds for k, earlier in searched.certificates(workspace).items() if k in ks) / MOST_THREADS
-    box, store, chosen = jobs.results(), searched.all_certificates(), state.current().k
+    spent = sum(earlier.seconds for k, earlier in certificate.certificates(workspace).items() if k in ks) / MOST_THREADS
+    box, store, chosen = jobs.results(), certificate.all_certificates(), state.current().k
     request, job_at_k = st.session_state.get(_REQUEST), box.jobs.get(_KIND)
     # A search that the user requests for one k goes first.
     is_requested = (
@@ -88,11 +88,13 @@ def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
 
     def make(k: int) -> Certificate:
         new = _new_certificate(box, workspace, k)
-        searched.keep(box, store, (workspace.digest, k), new)
+        certificate.keep(box, store, (workspace.digest, k), new)
         return new
 
-    certificates = searched.certificates(workspace)
-    schedule = Schedule(spread(ks, chosen)[: searched.MAX_CERTIFICATES], make, certificates, best, floor, chosen, NEAR)
+    certificates = certificate.certificates(workspace)
+    schedule = Schedule(
+        spread(ks, chosen)[: certificate.MAX_CERTIFICATES], make, certificates, best, floor, chosen, NEAR
+    )
 
     def work(job: Job) -> None:
         _compile(job, workspace)
@@ -124,7 +126,9 @@ def _compile(job: Job, workspace: Workspace) -> None:
 
 def _new_certificate(box: jobs.Results, workspace: Workspace, k: int) -> Certificate:
     """Return a certificate that starts from the best partition run here or stored; called in threads of jobs."""
-    results = [result for result in (box.best.get((workspace.digest, k)), searched.stored(workspace, k)) if result]
+    results = [
+        result for result in (box.best.get((workspace.digest, k)), certificate.stored_best(workspace, k)) if result
+    ]
     start = min(results, key=lambda result: result.information_loss, default=None)
     labels = None if start is None else start.partition.labels
     return Certificate(workspace.data, k, labels)
@@ -153,7 +157,7 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
 
 
 def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
-    last_search, newest = searched.certificates(workspace).get(k), searched.newest(workspace, k)
+    last_search, newest = certificate.certificates(workspace).get(k), certificate.newest(workspace, k)
     best = certificate.best_here(workspace, [k], rows).get(k)
     closed = best is not None and is_closed(best, certificate.floors(workspace, [k])[0].information_loss)
     if closed:
@@ -190,7 +194,7 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
 
 
 def _start(workspace: Workspace, k: int, request: tuple[str, int, float]) -> Job:
-    box, store, key = jobs.results(), searched.all_certificates(), (workspace.digest, k)
+    box, store, key = jobs.results(), certificate.all_certificates(), (workspace.digest, k)
     floor = certificate.floors(workspace, [k])[0].information_loss
 
     def work(job: Job) -> None:
@@ -205,7 +209,7 @@ def _start(workspace: Workspace, k: int, request: tuple[str, int, float]) -> Job
         search = store.get(key)
         if search is None:
             search = job.watch(f"k = {k}: preparing", lambda: _new_certificate(box, workspace, k))
-            searched.keep(box, store, key, search)
+            certificate.keep(box, store, key, search)
         job.check()
         search.narrow(SECONDS, watch)
         job.check()
@@ -246,7 +250,7 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         [bound] = certificate.floors(workspace, [k])
         st.markdown(f"**{escape_markdown(gap_of_chosen(workspace, k, rows))}**")
         run = _chosen_run(workspace, k, rows)
-        if run and best is not None and best < run[1] * (1 - searched.ROUNDING):
+        if run and best is not None and best < run[1] * (1 - certificate.ROUNDING):
             says = _gap_in_words("Best known partition", best, bound)
             if certificate.loss_alone(workspace, k, rows):
                 here = certificate.best_here(workspace, [k], rows)[k]

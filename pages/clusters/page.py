@@ -17,7 +17,7 @@ from microagg.tables import digest_array, to_csv
 from pages.clusters import figures, group, plane
 from pages.clusters.figures import Side
 from pages.clusters.plane import View
-from pages.shared import certificate, jobs, methods, searched, shell, state
+from pages.shared import certificate, jobs, methods, shell, state
 from pages.shared.figures import download, show_figure
 from pages.shared.text import count, describe_gap, escape_markdown, listing, percent
 from pages.shared.workspace import Workspace, chosen_workspace
@@ -65,7 +65,7 @@ def _results(workspace: Workspace) -> dict[str, Result]:
     k, names = state.current().k, list(dict.fromkeys([methods.chosen(workspace), methods.second(workspace)]))
     results: dict[str, Result] = {}
     if names[0] == state.FOUND:
-        best = searched.best(workspace, k)
+        best = certificate.best(workspace, k)
         if best is None:
             st.info(
                 f"The chosen partition is the best known one at k = {k}, but this session has not searched at this k: "

@@ -16,9 +16,8 @@ from microagg.studies.landscape import conclusions
 from microagg.tables import to_csv
 from pages.evidence import figures
 from pages.shared import jobs, methods, state
-from pages.shared.figures import download, show_figure
+from pages.shared.figures import download, duel_panel, duel_range, show_figure
 from pages.shared.job_queue import Job
-from pages.shared.small_figures import duel_panel, duel_range
 from pages.shared.text import count, escape_markdown, listing, sentence
 
 _ACROSS = 4  # panels of a duel side by side

@@ -9,8 +9,7 @@ from microagg.algorithms.registry import definition
 from microagg.studies import bibliography
 from microagg.studies.experiment import Method, Problem, Result, run_one
 from pages.shared import jobs, methods, shell, state
-from pages.shared.figures import show_figure
-from pages.shared.small_figures import groups_on_plane
+from pages.shared.figures import groups_on_plane, show_figure
 from pages.shared.text import count, escape_markdown, listing, percent
 
 _NO_FIGURE = "None of the four papers under Evidence prints a figure to compare an implementation with."

@@ -11,7 +11,7 @@ import streamlit as st
 from microagg import Release
 from microagg.release import Finding, guarantees
 from pages.release import before_after, checks, making, report
-from pages.shared import certificate, columns, jobs, limits, methods, recodings, released, searched, shell, state
+from pages.shared import certificate, columns, jobs, limits, methods, recodings, released, shell, state
 from pages.shared.text import escape_markdown, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
@@ -117,16 +117,16 @@ def _offer_best(workspace: Workspace) -> None:
     """Offer the best known partition, or a newer one than the one that is released, if its loss is lower."""
     k, name = state.current().k, methods.chosen(workspace)
     if name == state.FOUND:
-        best, newest = searched.best(workspace, k), searched.newest(workspace, k)
-        if best and newest and newest.information_loss < best.information_loss * (1 - searched.ROUNDING):
+        best, newest = certificate.best(workspace, k), certificate.newest(workspace, k)
+        if best and newest and newest.information_loss < best.information_loss * (1 - certificate.ROUNDING):
             with st.container(horizontal=True, vertical_alignment="center"):
                 says = f"A search has found a better partition: loss {percent(newest.information_loss)}."
                 st.caption(says, width="content")
-                st.button("Use the better partition", on_click=searched.take_newest)
+                st.button("Use the better partition", on_click=certificate.take_newest)
         return
-    best = searched.best(workspace, k) if not workspace.is_sample and not workspace.requested else None
+    best = certificate.best(workspace, k) if not workspace.is_sample and not workspace.requested else None
     runs = certificate.rows(workspace, {methods.method(workspace, name): name}, [k])
-    if best is None or runs.empty or best.information_loss >= runs["information_loss"][0] * (1 - searched.ROUNDING):
+    if best is None or runs.empty or best.information_loss >= runs["information_loss"][0] * (1 - certificate.ROUNDING):
         return
     label = methods.offer(state.FOUND, best.information_loss, runs["information_loss"][0])
     st.button(label, on_click=state.update, kwargs={"method": state.FOUND}, key="take_best", wrap=True)

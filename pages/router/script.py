@@ -21,7 +21,7 @@ if __name__ == "__main__":
     for path in static.glob("PlotlyChart.*.js"):
         st.html(f'<script>import("./static/js/{path.name}")</script>', unsafe_allow_javascript=True)
 
-    from pages.shared import searched, shell, state
+    from pages.shared import certificate, shell, state
 
     shell.free_at_end()
     page = shell.navigation()
@@ -30,7 +30,7 @@ if __name__ == "__main__":
     if began and state.FILE in os.environ and state.current().data == state.UPLOAD and shell.name_of(page) != "data":
         shell.go("data")  # where the file is read with which the server was started
     shell.follow(page)
-    searched.enter(page.title, live=shell.name_of(page) == "choose_k")
+    certificate.enter(page.title, live=shell.name_of(page) == "choose_k")
     # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
     state.publish()
     if not shell.lecture(page):

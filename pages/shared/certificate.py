@@ -14,15 +14,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from microagg import metrics, optimum
+from microagg import ParameterError, metrics, optimum
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
-from microagg.optimum.certificate import Floors, raise_bounds
+from microagg.optimum.certificate import Certificate, Floors, raise_bounds
+from microagg.partition import Partition
 from microagg.studies import landscape
 from microagg.studies.experiment import Method, Result
 from microagg.studies.sweeps import with_worst
-from microagg.validation import read_ks
-from pages.shared import compiling, jobs, methods, searched, state
+from microagg.validation import IntArray, read_ks
+from pages.shared import compiling, jobs, methods, state
 from pages.shared.job_queue import Job
 from pages.shared.text import sentence
 from pages.shared.workspace import Workspace
@@ -99,8 +100,8 @@ def stored_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return the best lower bound so far for each of ``ks``, ascending."""
-    certificates = searched.certificates(workspace).values() if not workspace.is_sample else ()
-    return raise_bounds(start_floors(workspace, ks), [certificate.bound for certificate in certificates])
+    bounds = [] if workspace.is_sample else [certificate.bound for certificate in certificates(workspace).values()]
+    return raise_bounds(start_floors(workspace, ks), bounds)
 
 
 def start_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
@@ -115,7 +116,7 @@ def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     if workspace.is_sample:
         return []
     before = {bound.k: bound.sse for bound in start_floors(workspace, ks)}
-    bounds = [certificate.bound for certificate in searched.certificates(workspace).values()]
+    bounds = [certificate.bound for certificate in certificates(workspace).values()]
     return sorted((bound for bound in bounds if bound.sse > before.get(bound.k, np.inf)), key=lambda bound: bound.k)
 
 
@@ -213,6 +214,103 @@ def floor_status(workspace: Workspace) -> None:
             st.button("Go on", key="floor_go_on", on_click=jobs.results().drop, args=(_FLOOR, job))
 
 
+# --- searches of this session, and stored partitions of benchmarks ------------------------------------------------------
+
+#: Losses with at most this relative difference count as equal.
+ROUNDING = 1e-6
+
+#: Maximum number of stored certificates, each with a linear program and a partition.
+MAX_CERTIFICATES = 24
+
+#: The key of a certificate: the digest of the data, and k.
+Key = tuple[str, int]
+
+# The results of the open page by key, None on the page that always takes the newest, and the page.
+_TAKEN, _PAGE = "searched_taken", "searched_page"
+
+
+@st.cache_resource(scope="session", show_spinner=False)
+def all_certificates() -> OrderedDict[Key, Certificate]:
+    """Return the certificates of this session, to which threads of jobs add with :func:`keep`."""
+    return OrderedDict()
+
+
+def keep(box: jobs.Results, store: OrderedDict[Key, Certificate], key: Key, certificate: Certificate) -> None:
+    """Store a certificate of the session, from a thread of a job, without the oldest ones if there are too many."""
+    with box.lock:
+        jobs.keep(store, key, certificate, MAX_CERTIFICATES)
+
+
+def certificates(workspace: Workspace) -> dict[int, Certificate]:
+    """Return the certificates of this session for these data, by k."""
+    store = all_certificates()
+    with jobs.results().lock:
+        return {k: certificate for (digest, k), certificate in store.items() if digest == workspace.digest}
+
+
+def enter(page: str, *, live: bool) -> None:
+    """Store the open page, and whether it is ``live`` and takes the newest results."""
+    if live or st.session_state.get(_PAGE) != page:
+        st.session_state[_TAKEN] = None if live else {}
+    st.session_state[_PAGE] = page
+
+
+def take_newest() -> None:
+    st.session_state[_TAKEN] = {}
+
+
+def best(workspace: Workspace, k: int) -> Result | None:
+    """Return the best partition for ``k`` of the page, or None."""
+    page_results = st.session_state.get(_TAKEN)
+    if page_results is None:
+        return newest(workspace, k)
+    if (workspace.digest, k) not in page_results:
+        page_results[workspace.digest, k] = newest(workspace, k)
+    result: Result | None = page_results[workspace.digest, k]
+    return result
+
+
+def newest(workspace: Workspace, k: int) -> Result | None:
+    """Return the best partition for ``k`` of this session's searches or of a benchmark, or None."""
+    search, stored_best = certificates(workspace).get(k), stored_result(workspace, k)
+    if search is None or (stored_best and stored_best.information_loss <= search.found[-1][1] * (1 + ROUNDING)):
+        return stored_best
+    return _searched(workspace.digest, k, search.found[-1][1], workspace, search)
+
+
+def stored_result(workspace: Workspace, k: int) -> Result | None:
+    """Return the best partition stored for ``k`` if the records are a benchmark's, the same object each time."""
+    return None if workspace.benchmark is None else _stored_result(workspace.digest, k, workspace)
+
+
+def stored_best(workspace: Workspace, k: int) -> landscape.Best | None:
+    """Return the stored best partition of a benchmark for ``k``, if any, also in threads of jobs."""
+    if workspace.benchmark is None:
+        return None
+    data, seed = workspace.benchmark
+    try:
+        return landscape.best(data, k, seed)
+    except ParameterError:  # of larger groups nothing is stored
+        return None
+
+
+@st.cache_resource(max_entries=4 * MAX_CERTIFICATES, show_spinner=False)
+def _stored_result(digest: str, k: int, _workspace: Workspace) -> Result | None:
+    known = stored_best(_workspace, k)
+    return None if known is None else _result(_workspace, k, known.partition.labels, math.nan)
+
+
+@st.cache_resource(scope="session", max_entries=4 * MAX_CERTIFICATES, show_spinner=False)
+def _searched(digest: str, k: int, loss: float, _workspace: Workspace, _certificate: Certificate) -> Result:
+    return _result(_workspace, k, _certificate.labels, _certificate.seconds)
+
+
+def _result(workspace: Workspace, k: int, labels: IntArray, seconds: float) -> Result:
+    partition = Partition(labels, k)
+    method = Method("iterated-local-search" if workspace.is_numeric else "least-loss")
+    return Result(method, k, {}, 1, partition, workspace.problem.row(partition, partition), seconds)
+
+
 # --- the best partitions ----------------------------------------------------------------------------------------------
 
 
@@ -221,32 +319,32 @@ def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | Non
     new = best_here(workspace, ks, rows)
     between = landscape.between(*workspace.benchmark, ks) if workspace.benchmark else {}
     before = {k: loss for k, (loss, _) in between.items() if loss < math.inf}
-    return {k: min(best[k] for best in (new, before) if k in best) for k in ks if k in new or k in before}
+    return {k: min(losses[k] for losses in (new, before) if k in losses) for k in ks if k in new or k in before}
 
 
 def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
     """Return :func:`best_known` without stored losses whose partition is not stored."""
-    seen = [(k, certificate.found[-1][1]) for k, certificate in searched.certificates(workspace).items()]
-    seen += [(k, result.information_loss) for k in ks if (result := searched.stored_result(workspace, k))]
+    seen = [(k, certificate.found[-1][1]) for k, certificate in certificates(workspace).items()]
+    seen += [(k, result.information_loss) for k in ks if (result := stored_result(workspace, k))]
     if rows is not None and not rows.empty:
         seen += zip(rows["k"], rows["information_loss"], strict=True)
     box = jobs.results()
     with box.lock:
         seen += [(k, row["information_loss"]) for (digest, _, k), row in box.rows.items() if digest == workspace.digest]
-    best: dict[int, float] = {}
+    lowest_losses: dict[int, float] = {}
     lowest, seen = math.inf, sorted(seen)
     for k in sorted(ks, reverse=True):  # a partition for a larger k serves every smaller one
         while seen and seen[-1][0] >= k:
             lowest = min(lowest, seen.pop()[1])
         if lowest < math.inf:
-            best[k] = lowest
-    return {k: best[k] for k in ks if k in best}
+            lowest_losses[k] = lowest
+    return {k: lowest_losses[k] for k in ks if k in lowest_losses}
 
 
 def loss_alone(workspace: Workspace, k: int, rows: pd.DataFrame | None = None) -> float | None:
     """Return the stored loss at ``k`` of a better partition, of which only the loss is stored, if any."""
     loss, limit = (lowest(workspace, [k], rows).get(k) for lowest in (best_known, best_here))
-    return loss if loss is not None and limit is not None and loss < limit * (1 - searched.ROUNDING) else None
+    return loss if loss is not None and limit is not None and loss < limit * (1 - ROUNDING) else None
 
 
 def gap(loss: float, bound: Bound) -> float:
@@ -267,16 +365,18 @@ def with_best(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, ri
     names = {"label": title, "title": title, "variant": state.FOUND}
     further = []
     for k in ks:
-        if result := searched.best(workspace, k):
+        if result := best(workspace, k):
             # What is guaranteed beyond k costs something, which stands among the risks.
             exposed = risks or workspace.requested
             of = _risks(workspace.exposed.digest, k, result.information_loss, workspace, result) if exposed else {}
             further.append(result.row() | of | names)
-    best = with_worst(pd.DataFrame(further)) if further else rows
-    return best if rows.empty or not further else pd.concat([rows, best], ignore_index=True)
+    if not further:
+        return rows
+    best_rows = with_worst(pd.DataFrame(further))
+    return best_rows if rows.empty else pd.concat([rows, best_rows], ignore_index=True)
 
 
-@st.cache_resource(scope="session", max_entries=4 * searched.MAX_CERTIFICATES, show_spinner=False)
+@st.cache_resource(scope="session", max_entries=4 * MAX_CERTIFICATES, show_spinner=False)
 def _risks(exposed: str, k: int, loss: float, _workspace: Workspace, _result: Result) -> dict[str, float]:
     """Return the risks of a search's partition, which changes with its ``loss``."""
     return _workspace.exposed.risks(_result.partition, _result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +13,10 @@ import plotly.graph_objects as go
 
 from microagg.optimum.bounds import Bound
 from microagg.studies import sweeps
-from microagg.studies.pareto import RULES
-from pages.shared import measures, state, strip, theme
-from pages.shared.figures import add_line, finish, ring
+from microagg.studies.pareto import RULES, Rule
+from pages.shared import measures, state, theme
+from pages.shared.figures import HOVER, End, add_line, finish, name_ends, ring
 from pages.shared.measures import Measure
-from pages.shared.strip import End, name_ends
 from pages.shared.text import count, describe_gap, escape_html, percent
 
 _MOST = 14  # methods in a list
@@ -123,7 +123,7 @@ class _Chart:
             labels.append(End(self.helper[0], self.helper[1][-1], theme.NEUTRAL))
         if steep:
             labels = [End(end.name, math.log10(end.y), end.color) for end in labels if end.y > 0]
-        part = strip.CURVES if self.figure.layout.yaxis.domain else (0, 1)
+        part = CURVES if self.figure.layout.yaxis.domain else (0, 1)
         x = math.log10(place) if self.figure.layout.xaxis.type == "log" else place
         room = name_ends(self.figure, labels, x, span, (part[1] - part[0]) * (HEIGHT - _MARGIN))
         self.figure.update_layout(margin_r=room)
@@ -153,16 +153,16 @@ class _Chart:
     def below(self, methods: pd.DataFrame, span: tuple[float, float], selected: tuple[str, int] | None) -> None:
         """Draw the strips below the curves, and make them and the plot take clicks."""
         steep = self.figure.layout.xaxis.type == "log"
-        self.figure.update_layout(yaxis_domain=strip.CURVES)
+        self.figure.update_layout(yaxis_domain=CURVES)
         titles = dict(zip(methods["variant"], methods["title"], strict=True))
         won = sweeps.winners(methods, self.name)
         if len(titles) > 1:
-            strip.add_strip(self.figure, won, titles, span, what=self.measure.lowest, steep=steep)
+            _add_strip(self.figure, won, titles, span, what=self.measure.lowest, steep=steep)
         texts = {x: self._list(x) for x in self._at}
         seen = [rule for rule in RULES if span[0] <= rule.k <= span[1]]
         chosen = selected[1] if selected and span[0] <= selected[1] <= span[1] else None
-        strip.add_axis(self.figure, list(texts), seen, chosen, span, steep=steep)
-        strip.add_targets(self.figure, texts, span, steep=steep)
+        _add_axis(self.figure, list(texts), seen, chosen, span, steep=steep)
+        _add_targets(self.figure, texts, span, steep=steep)
         if chosen is not None:
             self.figure.add_vline(chosen, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"}, layer="below")
 
@@ -212,7 +212,7 @@ def measure_curves(
     if limits != (None, None):
         _acceptable(figure, along, up, *limits)
     figure.update_layout(clickmode="event+select", showlegend=False, hovermode="closest")
-    figure.update_layout(hoverlabel=strip.HOVER)
+    figure.update_layout(hoverlabel=HOVER)
     if against == "k":
         chart.below(methods, along, selected)
     finish(figure, HEIGHT)
@@ -308,3 +308,138 @@ def _across_axis(figure: go.Figure, positions: list[int], against: str) -> tuple
     pad = max(0.4, (last - first) * 0.025)
     figure.update_xaxes(title=title, range=[first - pad, last + pad], **ticks)
     return first - pad, last + pad
+
+
+# --- below the curves: the lowest method at each k, and the axis with thresholds ----------------------------------------
+
+# The parts of a figure's height: the curves, the lowest method, and the axis with its thresholds.
+CURVES, _LOWEST, _AXIS = (0.19, 1.0), (0.105, 0.155), (0.0, 0.09)
+_WIDTH_OF_A_LETTER = 0.023  # of a name: its share of the strip on a narrow screen
+_MOST_NUMBERS, _NEAREST = 11, 0.08  # of values of k, and the share of the axis between two
+_CLEAR = "rgba(0, 0, 0, 0)"
+
+
+def edges(places: Sequence[int], span: tuple[float, float], *, steep: bool) -> list[float]:
+    """Return the ends of the parts of an axis around ``places``, halfway between them on the screen."""
+    between = [math.sqrt(a * b) if steep else (a + b) / 2 for a, b in itertools.pairwise(places)]
+    return [span[0], *between, span[1]]
+
+
+def runs(won: Mapping[int, Sequence[str]]) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Return neighboring places with the same winners: first and last, counted from 0, and the winners."""
+    stretches: list[tuple[int, int, tuple[str, ...]]] = []
+    for i, names in enumerate(won.values()):
+        if stretches and stretches[-1][2] == tuple(names):
+            stretches[-1] = (stretches[-1][0], i, tuple(names))
+        else:
+            stretches.append((i, i, tuple(names)))
+    return stretches
+
+
+def _add_strip(
+    figure: go.Figure,
+    won: Mapping[int, Sequence[str]],
+    titles: Mapping[str, str],
+    span: tuple[float, float],
+    *,
+    what: str,
+    steep: bool,
+) -> None:
+    """Draw the best method at each k in its color. ``what`` is the measure."""
+    bounds = edges(list(won), span, steep=steep)
+    colors, texts, lefts, widths = [], [], [], []
+    for first, end, names in runs(won):
+        left, right = bounds[first], bounds[end + 1]
+        is_single = len(names) == 1
+        text = titles[names[0]] if is_single else "equal"
+        colors.append(theme.style(names[0]).color if is_single else theme.NEUTRAL)
+        fits = _share(left, right, span, steep=steep) >= _WIDTH_OF_A_LETTER * len(text)
+        texts.append(escape_html(text) if fits else "")
+        lefts.append(left)
+        widths.append(right - left)
+    look = {
+        "marker": {"color": colors, "line": {"width": 0}},
+        "textposition": "inside",
+        "insidetextanchor": "middle",
+        "textangle": 0,
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "name": what,
+        "yaxis": "y2",
+        "unselected": {"marker": {"opacity": 1}},
+    }
+    figure.add_bar(x=lefts, y=[1] * len(lefts), offset=0, width=widths, text=texts, **look)
+    look = {"xref": "paper", "xanchor": "right", "yref": "paper", "yanchor": "middle", "showarrow": False}
+    figure.add_annotation(text=what, x=0, xshift=-6, y=sum(_LOWEST) / 2, **look)
+    figure.update_layout(yaxis2={"domain": _LOWEST, "range": [0, 1], "visible": False, "fixedrange": True})
+
+
+def numbered(places: Sequence[int], chosen: int | None, span: tuple[float, float], *, steep: bool) -> list[int]:
+    """Return some evenly spaced ``places`` and the ``chosen`` one, for numbers on a narrow screen."""
+    some = list(places)[:: math.ceil(len(places) / _MOST_NUMBERS)]
+    if chosen is None:
+        return some
+    far = [k for k in some if _share(min(k, chosen), max(k, chosen), span, steep=steep) >= _NEAREST]
+    return sorted({chosen, *far})
+
+
+def _share(left: float, right: float, span: tuple[float, float], *, steep: bool) -> float:
+    if steep:
+        return math.log(right / left) / math.log(span[1] / span[0])
+    return (right - left) / (span[1] - span[0])
+
+
+def _add_axis(
+    figure: go.Figure,
+    places: Sequence[int],
+    rules: Sequence[Rule],
+    chosen: int | None,
+    span: tuple[float, float],
+    *,
+    steep: bool,
+) -> None:
+    """Write the numbers of an axis, the ``rules`` and the chosen k into a clickable part of the figure."""
+    numbers = numbered(places, chosen, span, steep=steep)
+    texts = [f"<b>{k:,}</b>" if k == chosen else f"{k:,}" for k in numbers]
+    look: dict[str, Any] = {"mode": "text", "textfont": {"size": 12}, "unselected": {"textfont": {"color": None}}}
+    look |= {"yaxis": "y3", "hoverinfo": "skip", "cliponaxis": False}
+    figure.add_scatter(x=numbers, y=[0.3] * len(numbers), name="numbers", text=texts, **look)
+    look = {"yaxis": "y3", "mode": "markers", "unselected": {"marker": {"opacity": 1}}}
+    if rules:
+        figure.add_scatter(
+            x=[rule.k for rule in rules],
+            y=[0.82] * len(rules),
+            marker={"symbol": "triangle-up", "size": 10, "color": theme.NEUTRAL},
+            name="rules",
+            customdata=[["", rule.k] for rule in rules],
+            hovertext=[
+                f"<b>k = {rule.k}, {escape_html(rule.authority)}</b>: {escape_html(rule.text)}<br>Check your own rules"
+                for rule in rules
+            ],
+            hovertemplate="%{hovertext}<extra></extra>",
+            **look,
+        )
+    if chosen is not None:
+        marker = {"symbol": "circle-open", "size": 24, "color": theme.HIGHLIGHT, "line": {"width": 2}}
+        look |= {"marker": marker, "hoverinfo": "skip", "cliponaxis": False}
+        figure.add_scatter(x=[chosen], y=[0.3], name="chosen k", **look)
+    figure.update_layout(yaxis3={"domain": _AXIS, "range": [0, 1], "visible": False, "fixedrange": True})
+    figure.update_xaxes(anchor="y3", showticklabels=False, ticks="", showline=False, zeroline=False)
+
+
+def _add_targets(figure: go.Figure, texts: Mapping[int, str], span: tuple[float, float], *, steep: bool) -> None:
+    """Make each k clickable in the plot, in the strip and on the axis, with hover ``texts``."""
+    ks = list(texts)
+    bounds = edges(ks, span, steep=steep)
+    figure.update_layout(yaxis4={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})
+    # A bar has its label at its end: those of the plot end halfway up, and overlap, as an end takes no click.
+    parts = [("y4", 0.0, 0.52), ("y4", 1.0, -0.52), ("y3", 0.0, 1.0)]
+    if "yaxis2" in figure.layout:
+        parts.append(("y2", 0.0, 1.0))
+    offsets = [left - k for left, k in zip(bounds, ks, strict=False)]
+    widths = [right - left for left, right in itertools.pairwise(bounds)]
+    look = {"marker": {"color": _CLEAR, "line": {"width": 0}}, "unselected": {"marker": {"opacity": 1}}}
+    hover: dict[str, Any] = {"hovertext": list(texts.values()), "hovertemplate": "%{hovertext}<extra></extra>"}
+    hover |= {"customdata": [["", k] for k in ks], "hoverlabel": HOVER, "name": "k", "showlegend": False}
+    for axis, base, height in parts:
+        figure.add_bar(x=ks, y=[height] * len(ks), base=base, offset=offsets, width=widths, yaxis=axis, **look, **hover)

@@ -1,9 +1,11 @@
-"""Parts that all figures share: margins, legend, the title above, a menu that saves picture and data; and tables."""
+"""Parts that figures share: margins, legend, title, a menu that saves picture and data, names of lines; tables; small figures."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from scipy.optimize import isotonic_regression
 
+from microagg.studies import landscape
 from microagg.tables import to_csv
 from pages.shared import theme
-from pages.shared.text import escape_markdown, file_name
+from pages.shared.text import escape_html, escape_markdown, file_name
 
 _ASSETS = Path(__file__).parent / "assets"
 
@@ -177,3 +181,198 @@ def download(label: str, data: Any, name: str, **options: Any) -> None:
     """Draw the download of a file, from its content or a function, without a new run of the page."""
     kind = _MIMES.get(Path(name).suffix, "application/octet-stream")
     st.download_button(label, data, file_name=name, mime=kind, on_click="ignore", **options)
+
+
+# --- a few records on a plane with their groups, and a duel of two methods ----------------------------------------------
+
+
+def persons(before: pd.DataFrame, after: pd.DataFrame, groups: np.ndarray, x: str, y: str) -> go.Figure:
+    """Draw records before and after by two columns. ``groups``, shape (n,), are numbered from 0."""
+    figure = go.Figure()
+    for group in range(int(groups.max()) + 1):
+        old, new = before.loc[groups == group, [x, y]], after.loc[groups == group, [x, y]]
+        _group(
+            figure,
+            group,
+            old.to_numpy(),
+            new.to_numpy()[0],
+            records={
+                "name": "person",
+                "mode": "markers+text",
+                "cliponaxis": False,
+                "text": [str(name) for name in old.index],
+                # Away from the mean: a spoke would cross the label.
+                "textposition": [f"{'top' if up else 'bottom'} center" for up in old[y] > new[y].iloc[0]],
+                "hovertemplate": f"person %{{text}}: {x} %{{x}}, {y} %{{y:,}}<extra></extra>",
+            },
+            center={
+                "name": "released for the whole group",
+                "hovertemplate": f"released for all {len(new)}: {x} %{{x}}, {y} %{{y:,}}<extra></extra>",
+            },
+            sizes=(12, 16),
+        )
+    figure.update_xaxes(title=f"{x} (years)")
+    figure.update_yaxes(title=f"{y} (a year)", tickformat=",")
+    return finish(figure, 330)
+
+
+def groups_on_plane(points: np.ndarray, labels: np.ndarray) -> go.Figure:
+    """Draw records on a plane, ``points`` of shape (n, 2), each joined to the mean of its group."""
+    figure = go.Figure()
+    for group in range(int(labels.max()) + 1):
+        members = points[labels == group]
+        text = f"group {group + 1}: {len(members)} records<extra></extra>"
+        _group(
+            figure,
+            group,
+            members,
+            members.mean(axis=0),
+            records={"name": "record", "mode": "markers", "hovertemplate": text},
+            center={"name": "its group's mean", "hovertemplate": f"mean of group {group + 1}<extra></extra>"},
+            sizes=(9, 10),
+        )
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False, scaleanchor="x")
+    return finish(figure, 380)
+
+
+def _group(
+    figure: go.Figure,
+    number: int,
+    members: np.ndarray,
+    mean: np.ndarray,
+    records: dict[str, object],
+    center: dict[str, object],
+    sizes: tuple[int, int],
+) -> None:
+    """Draw the records of a group, shape (n, 2), their mean, and spokes, with markers of ``sizes``."""
+    color = theme.group_color(number)
+    spokes = np.stack([members, np.broadcast_to(mean, members.shape), np.full(members.shape, np.nan)], axis=1)
+    line = {"color": color, "width": 1.5}
+    add_line(figure, spokes[..., 0].ravel(), spokes[..., 1].ravel(), None, line, showlegend=False)
+    first, (of_records, of_center) = number == 0, sizes
+    marker = {"color": color, "size": of_records}
+    figure.add_scatter(x=members[:, 0], y=members[:, 1], marker=marker, showlegend=first, **records)
+    marker = {"color": color, "size": of_center, "symbol": "x"}
+    figure.add_scatter(x=[mean[0]], y=[mean[1]], mode="markers", marker=marker, showlegend=first, **center)
+
+
+def duel_colors(first: str, second: str) -> tuple[str, str]:
+    """Return the colors of two methods. The second is gray if both are settings of one algorithm."""
+    color, second_color = (theme.style(landscape.METHODS[name].key).color for name in (first, second))
+    return color, theme.NEUTRAL if color == second_color else second_color
+
+
+def duel_range(table: pd.DataFrame) -> tuple[float, float]:
+    """Return the common limits of the axis of all panels of a duel, in percent, with room for labels."""
+    low, high = min(float(table["less"].min()), 0.0), max(float(table["less"].max()), 0.0)
+    pad = 0.2 * max(high - low, 1.0)
+    return low - pad, high + pad
+
+
+def duel_panel(
+    part: pd.DataFrame, first: str, second: str, span: tuple[float, float], *, says: bool = False
+) -> go.Figure:
+    """Draw the differences of losses at each k by :func:`.landscape.duel`, with labels of both sides."""
+    colors = duel_colors(first, second)
+    titles = [escape_html(landscape.title(name)) for name in (first, second)]
+    one_run, sd = part["less_sd"].isna().all(), part["less_sd"].fillna(0)
+    whiskers = {"type": "data", "array": sd, "width": 2, "thickness": 1, "color": theme.NEUTRAL}
+    figure = go.Figure().add_bar(
+        x=[str(k) for k in part["k"]],
+        y=part["less"],
+        marker={"color": [colors[0] if less >= 0 else colors[1] for less in part["less"]], "line": {"width": 0}},
+        error_y=None if one_run else whiskers,
+        customdata=np.stack([part["first"], part["second"], part["less"].abs()], axis=1),
+        text=[titles[0] if less >= 0 else titles[1] for less in part["less"]],
+        textposition="none",
+        hovertemplate=f"<b>k = %{{x}}</b><br>{titles[0]}: loss %{{customdata[0]:.4~g}} %<br>{titles[1]}: loss "
+        "%{customdata[1]:.4~g} %<br>%{text} has %{customdata[2]:.2~g} % lower loss"
+        f"{'' if one_run else '<br>whisker: standard deviation over the seeds'}<extra></extra>",
+    )
+    figure.add_hline(y=0, line={"color": theme.NEUTRAL, "width": 1})
+    if says:
+        for name, color, anchor, y in ((titles[0], colors[0], "top", 1), (titles[1], colors[1], "bottom", 0)):
+            if abs(span[y]) < 0.2 * (span[1] - span[0]):
+                continue  # without bars on its side, a label would touch the axis
+            look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": anchor, "showarrow": False}
+            text = f'<span style="color:{color}">{"▲" if y else "▼"}</span> {name} has lower loss'
+            figure.add_annotation(text=text, font={"size": 12}, x=0.02, y=y, **look)
+    _broken_axis(figure)
+    figure.update_yaxes(range=span, ticksuffix=" %", nticks=5, zeroline=False)
+    figure.update_layout(bargap=0.15, showlegend=False)
+    return finish(figure, 215)
+
+
+def _broken_axis(figure: go.Figure) -> None:
+    """Draw the axis of k with a break after the unbroken series, and room around larger k."""
+    end = max(k for k in landscape.KS if k - landscape.KS[0] == landscape.KS.index(k))
+    positions = [str(k) for k in landscape.KS if k <= end]
+    ticks, position = ["2", "5", "10", str(end)], len(positions)  # none where the title of the axis stands
+    for blanks, k in enumerate((k for k in landscape.KS if k > end), 1):
+        positions += [" " * blanks, str(k)]
+        ticks.append(str(k))
+    figure.update_xaxes(type="category", categoryarray=positions, range=[-0.7, len(positions) - 0.3], title="k")
+    figure.update_xaxes(tickvals=ticks, tickangle=0, title_standoff=2, showgrid=False)
+    line = {"color": theme.NEUTRAL, "width": 1, "dash": "dot"}
+    figure.add_shape(type="line", x0=position, x1=position, y0=0, y1=1, yref="paper", line=line)
+    look = {"xref": "x", "yref": "paper", "showarrow": False, "yanchor": "middle", "font": {"size": 12}}
+    figure.add_annotation(text="//", x=position, y=0, **look)
+
+
+# --- names of lines beside their ends -----------------------------------------------------------------------------------
+
+_SIZE, _LETTER, _LINE, _LEAST = 12, 6.6, 15.0, 12.0  # pixels: size and width of a letter, height of a line, the least
+_OFF, _MOST_LETTERS = 16, 16  # pixels from the end of a line to its name, and its letters in a row
+HOVER = {"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}}
+
+
+@dataclass(frozen=True)
+class End:
+    name: str
+    y: float  # where the line ends, in the unit of the axis: a logarithm where that is logarithmic
+    color: str
+    x: float | None = None  # if the line does not end where all do
+
+
+def spread_out(targets: Sequence[float], gap: float, room: float) -> list[float]:
+    """Return positions from 0 to ``room`` near ``targets``, with distances of at least ``gap`` if possible."""
+    if not targets:
+        return []
+    gap = min(gap, room / max(len(targets) - 1, 1))
+    order = np.argsort(targets, kind="stable")
+    steps = gap * np.arange(len(targets))
+    # Minus the steps between them, places may be equal but not fall.
+    placed = (
+        np.clip(isotonic_regression(np.asarray(targets, dtype=float)[order] - steps).x, 0, room - steps[-1]) + steps
+    )
+    positions = np.empty(len(targets))
+    positions[order] = placed
+    return [float(position) for position in positions]
+
+
+def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[float, float], height: float) -> int:
+    """Write each line's name next to its end, and return the width in pixels. ``x`` and ``span`` are in data units."""
+    low, high = span
+    labeled = ends[: int(height / _LEAST)]
+    rows = [textwrap.wrap(end.name, _MOST_LETTERS) or [""] for end in labeled]
+    natural = [(end.y - low) / (high - low) * height for end in labeled]
+    gap = _LINE * max((len(row) for row in rows), default=1)
+    for end, row, target, position in zip(labeled, rows, natural, spread_out(natural, gap, height), strict=True):
+        elsewhere = (
+            {} if end.x is None else {"axref": "x", "ax": x, "ayref": "y", "ay": low + position / height * (high - low)}
+        )
+        figure.add_annotation(
+            x=x if end.x is None else end.x,
+            y=end.y,
+            **{"ax": _OFF, "ay": target - position, **elsewhere},
+            text="<br>".join(escape_html(words) for words in row),
+            font={"size": _SIZE},
+            align="left",
+            xanchor="left",
+            standoff=6,
+            arrowhead=0,
+            arrowwidth=1.5,
+            arrowcolor=end.color,
+        )
+    return round(_OFF + 8 + _LETTER * max((len(words) for row in rows for words in row), default=0))

@@ -16,7 +16,7 @@ from microagg import ConstantColumnWarning, DataError, MicroaggError, Release, m
 from microagg.release import Assessment, Figure, Finding, compare_with, read_earlier
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import quoted
-from pages.shared import columns, jobs, limits, methods, searched, state
+from pages.shared import certificate, columns, jobs, limits, methods, state
 from pages.shared.limits import Verdict
 from pages.shared.workspace import Workspace
 
@@ -55,7 +55,7 @@ def arguments(workspace: Workspace) -> dict[str, Any]:
     if name != state.FOUND:
         method = methods.method(workspace, name)
         return options | {"method": method.key, "polish": method.polish, "method_params": method.params}
-    best = searched.best(workspace, choices.k)
+    best = certificate.best(workspace, choices.k)
     if best is None:
         raise DataError(
             f"no search has been made at k = {choices.k} in this session: search on the page Choose k, or choose a method."

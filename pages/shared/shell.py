@@ -21,7 +21,7 @@ from streamlit.runtime.state import SessionState
 
 from microagg import MicroaggError
 from microagg.algorithms.method import VARIANTS
-from pages.shared import methods, searched, state, tables
+from pages.shared import certificate, methods, state, tables
 from pages.shared.text import count, escape_markdown, listing, sentence, shortened
 from pages.shared.workspace import Workspace, chosen_workspace
 
@@ -244,7 +244,7 @@ def _draw_choices() -> None:
 def _draw_method_settings(workspace: Workspace) -> None:
     name = methods.chosen(workspace)
     able = methods.fitting(workspace)
-    is_there = not workspace.is_sample and searched.best(workspace, state.current().k)
+    is_there = not workspace.is_sample and certificate.best(workspace, state.current().k)
     options = [state.FOUND, *able] if name == state.FOUND or is_there else able
     key = "w_method_chosen"
     state.bound(st.selectbox, "Method", "method", key=key, selected=name, options=options, format_func=methods.title)

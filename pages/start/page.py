@@ -9,8 +9,7 @@ from microagg import datasets
 from microagg.studies import landscape
 from microagg.studies.landscape import conclusions
 from pages.shared import shell, state, tables
-from pages.shared.figures import show_figure
-from pages.shared.small_figures import duel_panel, duel_range, persons
+from pages.shared.figures import duel_panel, duel_range, persons, show_figure
 from pages.shared.text import escape_markdown
 
 PERSONS = pd.DataFrame(

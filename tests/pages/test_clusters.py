@@ -19,7 +19,7 @@ from microagg.studies import landscape
 from microagg.studies.experiment import Method, Problem, run_one
 from pages.clusters import group
 from pages.clusters.plane import Axis
-from pages.shared import methods, searched, state, text, theme
+from pages.shared import certificate, methods, state, text, theme
 from pages.shared.workspace import Workspace
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
@@ -229,7 +229,7 @@ def test_what_the_search_has_found_is_the_chosen_partition(monkeypatch):
         result = run_one(Problem.of(workspace.X), Method("mdav-plus"), k)
         return dataclasses.replace(result, method=Method("iterated-local-search"))
 
-    monkeypatch.setattr(searched, "newest", found)
+    monkeypatch.setattr(certificate, "newest", found)
     app = open_page("clusters", data="wine", k="3", method="found", second="mdav")
     X = standardize(datasets.load("wine").X)
     lost = metrics.information_loss(X, run_one(Problem.of(X), Method("mdav-plus"), 3).partition.labels)

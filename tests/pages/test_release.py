@@ -21,7 +21,7 @@ from microagg.studies.experiment import Method, run_one
 from microagg.tables import write_table
 from pages.choose_k import search
 from pages.release import before_after, making
-from pages.shared import jobs, released, searched
+from pages.shared import certificate, jobs, released
 from pages.shared.limits import written
 from pages.shared.text import percent
 from tests.messy import messy_csv
@@ -208,7 +208,9 @@ def test_one_confidential_value_in_a_class_has_a_remedy(monkeypatch, seen, how):
         kinds = {"age": "number", "rent": "number", "region": "category"}
         given["columns"] = roles_of(kinds, satisfaction="confidential")
     if how == "found":
-        monkeypatch.setattr(searched, "newest", lambda workspace, k: run_one(workspace.problem, Method("mdav-plus"), k))
+        monkeypatch.setattr(
+            certificate, "newest", lambda workspace, k: run_one(workspace.problem, Method("mdav-plus"), k)
+        )
         given["method"] = "found"
 
     def least_diverse():
@@ -360,7 +362,7 @@ def test_what_a_search_has_found_is_released_with_its_groups(monkeypatch, seen):
         result = run_one(workspace.problem, Method("mdav-plus"), k)
         return dataclasses.replace(result, method=Method("iterated-local-search"))
 
-    monkeypatch.setattr(searched, "newest", found)
+    monkeypatch.setattr(certificate, "newest", found)
     app = open_page("release", data="wine", scale="none", k="3", method="found")
     assert not app.error
     expected = run_one(seen.workspace.problem, Method("mdav-plus"), 3).partition.labels
@@ -405,7 +407,7 @@ def test_of_an_own_file_the_best_found_is_offered_and_stays_until_a_better_one_i
     marks = np.arange(len(own.partition.labels)) // 4
     worse = dataclasses.replace(own, partition=Partition(np.minimum(marks, marks.max() - 1), 4))
     app.session_state["searched_taken"] = {(seen.workspace.digest, 4): worse}
-    monkeypatch.setattr(searched, "newest", lambda *_: better)
+    monkeypatch.setattr(certificate, "newest", lambda *_: better)
     settle(app)
     assert seen.release.partition.labels.tolist() == worse.partition.labels.tolist()
     assert percent(better.information_loss) in plain(app)

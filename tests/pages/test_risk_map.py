@@ -13,9 +13,9 @@ from microagg import datasets
 from microagg.metrics import risk
 from microagg.studies import experiment, landscape, sweeps
 from microagg.studies.experiment import Method, Problem
-from pages.choose_k import risk_map_figure
-from pages.choose_k.risk_map_figure import Limits
-from pages.shared import limits, searched
+from pages.choose_k import risk_map
+from pages.choose_k.risk_map import Limits
+from pages.shared import certificate, limits
 from tests.pages.helpers import choose, decode, figures, open_page, open_survey, plain, settle, upload
 from tests.pages.test_choose_k import losses, wine
 
@@ -178,7 +178,7 @@ def test_what_a_risk_does_not_count_is_said(monkeypatch):
 
 def test_what_a_search_has_found_is_a_point_like_any_other(monkeypatch):
     polished = experiment.run_one(Problem.of(wine()), Method("mdav-star", polish=True), 4)
-    monkeypatch.setattr(searched, "best", lambda _, k: polished if k == 4 else None)
+    monkeypatch.setattr(certificate, "best", lambda _, k: polished if k == 4 else None)
     app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="record_linkage")
     x, y = drawn(app)["Best known"]
     X, labels = wine(), polished.partition.labels
@@ -244,7 +244,7 @@ def rows_of(risks, loss, ks):
 def test_written_values_of_k_do_not_cover_each_other():
     ks = list(range(2, 101))
     rows = rows_of([1 / k for k in ks], [float(k) for k in ks], ks)
-    figure = risk_map_figure.risk_map(rows, "record_linkage", "information_loss", Limits(risk=10, loss=None))
+    figure = risk_map.risk_map(rows, "record_linkage", "information_loss", Limits(risk=10, loss=None))
     [front] = [trace for trace in figure.data if trace.name == "on the front"]
     assert len(front.x) == 99
     written = [text for text in front.text if text]
@@ -254,16 +254,16 @@ def test_written_values_of_k_do_not_cover_each_other():
 
 def test_a_region_beyond_the_axes_ends_with_them_or_is_not_drawn():
     rows = rows_of([0.2, 0.1], [10.0, 20.0], [3, 5])
-    figure = risk_map_figure.risk_map(rows, "record_linkage", "information_loss", Limits(risk=100, loss=500))
+    figure = risk_map.risk_map(rows, "record_linkage", "information_loss", Limits(risk=100, loss=500))
     [region] = figure.layout.shapes
     assert region.x1 == pytest.approx(figure.layout.xaxis.range[1])
     assert region.y1 == pytest.approx(figure.layout.yaxis.range[1])
-    figure = risk_map_figure.risk_map(rows, "record_linkage", "information_loss", Limits(risk=1, loss=500))
+    figure = risk_map.risk_map(rows, "record_linkage", "information_loss", Limits(risk=1, loss=500))
     assert not figure.layout.shapes
 
 
 def test_equal_risks_and_losses_of_nothing_can_be_drawn():
     rows = rows_of([0.0, 0.0], [0.0, 0.0], [3, 5])
-    figure = risk_map_figure.risk_map(rows, "record_linkage", "information_loss", Limits(risk=0, loss=0))
+    figure = risk_map.risk_map(rows, "record_linkage", "information_loss", Limits(risk=0, loss=0))
     assert figure.layout.xaxis.range[0] < figure.layout.xaxis.range[1]
     assert figure.layout.yaxis.range[0] < figure.layout.yaxis.range[1]
