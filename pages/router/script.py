@@ -33,8 +33,7 @@ if __name__ == "__main__":
     certificate.enter(page.title, live=shell.name_of(page) == "choose_k")
     # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
     state.publish()
-    if not shell.lecture(page):
-        shell.draw_header(page)
+    shell.draw_header(page)
     shell.in_tab(page, began=began)
     page.run()
     state.publish()

@@ -103,14 +103,6 @@ def name_of(page: StreamlitPage) -> str:
     return page.url_path or first
 
 
-def lecture(page: StreamlitPage) -> bool:
-    """Whether ``page``, the player or the tour, is embedded for a lecture in large type."""
-    stands_alone = bool(st.context.is_embedded) and (name_of(page) == "steps" or state.current().stop > 0)
-    if stands_alone:
-        st.html(_ASSETS / "lecture.css")
-    return stands_alone
-
-
 def require_login() -> None:
     """Stop until the user has logged in, if the section ``auth`` of Streamlit's secrets asks for that."""
     if st.user.get("is_logged_in", True):

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -185,13 +184,6 @@ def show(scene: Mapping[str, Any]) -> None:
     _component(key=_KEY, data=dict(scene), on_tick_change=keep)
 
 
-def lecture() -> None:
-    """Draw the link that opens the player alone, large, for a lecture."""
-    text = "The player alone in a window of its own, large, for a projector."
-    address = f"?{urlencode({'embed': 'true', **state.to_query()}, doseq=True)}"
-    st.link_button("Lecture mode", address, help=text, icon=":material/open_in_new:")
-
-
 # --- the tour ---------------------------------------------------------------------------------------------------------
 
 
@@ -240,24 +232,19 @@ def draw(page: str) -> bool:
 
 
 def _draw_stop(number: int) -> None:
-    slim = bool(st.context.is_embedded)  # for a lecture, where the text is folded
     stop = STOPS[number - 1]
     with st.container(border=True, key="tour", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{number} of {len(STOPS)} · {escape_markdown(stop.title)}**", width="stretch")
-            with st.container(horizontal=True, width="content", wrap=not slim):
+            with st.container(horizontal=True, width="content"):
                 st.button("← Back", on_click=go_to, args=(number - 1,), disabled=number == 1)
                 st.button("Next →", on_click=go_to, args=(number + 1,), disabled=number == len(STOPS), type="primary")
-                if not slim:
-                    st.button("End the tour", on_click=end)
-                    lecture()
-        with st.container(horizontal=slim, gap="small"):
-            with st.expander("Text", key=f"tour_text_{number}", width=120) if slim else st.container(gap="small"):
-                st.markdown(escape_markdown(stop.says))
-                _views(number)
-            with st.expander(f"**{escape_markdown(stop.question)}**", key=f"tour_question_{number}"):
-                st.markdown(escape_markdown(stop.answer))
-                st.markdown(f"*{escape_markdown(stop.source)}*")
+                st.button("End the tour", on_click=end)
+        st.markdown(escape_markdown(stop.says))
+        _views(number)
+        with st.expander(f"**{escape_markdown(stop.question)}**", key=f"tour_question_{number}"):
+            st.markdown(escape_markdown(stop.answer))
+            st.markdown(f"*{escape_markdown(stop.source)}*")
 
 
 def _views(number: int) -> None:

@@ -26,18 +26,13 @@ _TYPED = {
 
 
 def body() -> None:
-    is_embedded, on_tour = bool(st.context.is_embedded), tour.draw("steps")
-    if is_embedded:
-        seen = watched()
-    else:
-        # On the tour, the player comes first.
-        with st.expander("Other records, algorithms, k") if on_tour else st.container():
-            seen = _choices(on_tour)
+    on_tour = tour.draw("steps")
+    # On the tour, the player comes first.
+    with st.expander("Other records, algorithms, k") if on_tour else st.container():
+        seen = _choices(on_tour)
     check_enough_records(len(seen.X), state.current().steps.k, "the list")
     keys = _keys()
     drawn = _player(seen, keys)
-    if is_embedded:
-        return
     _take_away(keys, drawn)
 
 
@@ -61,7 +56,6 @@ def _choices(on_tour: bool) -> Watched:
         seen = watched()
         if not on_tour:
             tour.way_in()
-            tour.lecture()
     if seen.remark:
         st.caption(escape_markdown(seen.remark))
     return seen

@@ -80,50 +80,6 @@ def test_on_a_projector_both_runs_and_their_decisions_are_in_the_window(page, se
     assert decision.evaluate("each => getComputedStyle(each).fontSize") == "28px"
 
 
-def test_embedded_the_player_stands_alone(page, server):
-    page.goto(f"{server.url}/steps?embed=true&watched=mdav&beside=-")
-    player(page).get_by_text("step 1 of").wait_for()
-    page.locator("[data-testid=stHeader]").wait_for(state="hidden")
-    others = page.locator("h1, input, [data-testid=stButton]").filter(visible=True)
-    assert others.count() == page.locator(".mg-steps input").count() == 1
-
-
-def test_a_lecture_has_both_runs_in_the_window_and_answers_move_nothing(page, server):
-    page.goto(f"{server.url}/steps?stop=3&watched=mdav&beside=v-mdav&line=1,2,3,4,19,20,21,98,99,100")
-    player(page)
-    wait_until_idle(page)
-    with page.expect_popup() as opened:
-        page.get_by_role("link", name="Lecture mode").click()
-    lecture = opened.value
-    lecture.set_default_timeout(90_000)
-    lecture.set_viewport_size({"width": 1024, "height": 768})
-    shown = player(lecture)
-    lecture.keyboard.press("End")
-    shown.get_by_text("step 11 of 11").wait_for()
-    # The controls in one line; below it both runs beside each other, with what they say.
-    play, slider = (shown.get_by_label(label, exact=True).bounding_box() for label in ("Play", "Step"))
-    assert play["y"] < slider["y"] + slider["height"] / 2 < play["y"] + play["height"]
-    one, two = (shown.locator(".mg-says").nth(side).bounding_box() for side in (0, 1))
-    assert one["y"] == two["y"]
-    assert one["x"] + one["width"] <= two["x"]
-    assert max(each["y"] + each["height"] for each in (one, two)) <= 768
-    assert lecture.locator("h1, [data-testid=stPopover]").count() == 0
-    picture = shown.locator(".mg-picture").first
-    before = picture.bounding_box()
-    lecture.get_by_text("Where does 4 go").click()
-    answer = lecture.get_by_text("MDAV leaves it over for")
-    answer.wait_for()
-    assert picture.bounding_box() == before
-    assert answer.bounding_box()["y"] > before["y"] + before["height"]
-    for number in (4, 5, 6):
-        lecture.get_by_role("button", name="Next →").click()
-        lecture.get_by_text(f"{number} of 8").wait_for()
-    # On another page the stop stands alone, too.
-    lecture.get_by_text("Printed figures", exact=True).wait_for()
-    assert "embed=true" in lecture.url
-    assert lecture.locator("h1").count() == 0
-
-
 def test_an_animation_and_the_handout_are_taken_away(page, server, tmp_path):
     page.goto(f"{server.url}/steps")
     player(page)
