@@ -25,7 +25,6 @@ from microagg.studies.sweeps import with_worst
 from microagg.validation import IntArray, read_ks
 from pages.shared import compiling, jobs, methods, state
 from pages.shared.job_queue import Job
-from pages.shared.text import sentence
 from pages.shared.workspace import Workspace
 
 # Maximum number of data sets with stored bounds.
@@ -199,19 +198,12 @@ def floor_status(workspace: Workspace) -> None:
     job, status = _job(workspace), describe_progress(workspace)
     if not status:
         return
-    with st.container(horizontal=True, vertical_alignment="center", key="floor_status"):
-        if job is None:
-            st.caption(f"{status}.")
-        elif job.running:
-            waits = f" · {job.message}" if job.done == 0 else ""
-            st.progress(job.done / job.total, text=status + waits)
-            st.button("Cancel", key="floor_cancel", on_click=job.cancel)
-        else:
-            if job.problem:
-                st.error(sentence(job.problem))
-            else:
-                st.caption(f"{status}.")
-            st.button("Go on", key="floor_go_on", on_click=jobs.results().drop, args=(_FLOOR, job))
+    if job is None:
+        st.caption(f"{status}.")
+    elif job.running:
+        jobs.draw_progress(job, status + (f" · {job.message}" if job.done == 0 else ""))
+    else:
+        jobs.ended_early(_FLOOR, f"{status}.")
 
 
 # --- searches of this session, and stored partitions of benchmarks ------------------------------------------------------

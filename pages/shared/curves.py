@@ -202,8 +202,6 @@ def measure_curves(
         add_line(figure, list(line[1]), helper[1], line[0], _DOTTED)
     for variant, part in rows.groupby("variant", sort=False):
         chart.line(str(variant), part.sort_values(across))
-    if limits[1] is not None:
-        _limit(figure, rows, positions, limits[1])
     chosen = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
     if not chosen.empty:
         ring(figure, chosen[across], measure.factor * chosen[name], "chosen")
@@ -245,24 +243,6 @@ def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], m
         )
 
 
-def _limit(figure: go.Figure, rows: pd.DataFrame, positions: Sequence[int], limit: float) -> None:
-    """Draw the largest acceptable loss, its label at the end that is farther from the curves."""
-    line = {"color": theme.HIGHLIGHT, "width": 1.5, "dash": "dash"}
-    add_line(figure, [positions[0], positions[-1]], [limit, limit], f"limit {limit:g} %", line)
-    free = [(rows.loc[rows["k"] == k, "information_loss"] - limit).abs().min() for k in (positions[0], positions[-1])]
-    at_left = not free[1] > free[0]
-    figure.add_annotation(
-        text=f"largest acceptable loss, {limit:g} %",
-        xref="paper",
-        x=0 if at_left else 1,
-        xanchor="left" if at_left else "right",
-        y=limit,
-        yanchor="bottom",
-        showarrow=False,
-        font={"size": 12},
-    )
-
-
 def _acceptable(
     figure: go.Figure, along: tuple[float, float], up: tuple[float, float], k: int | None, limit: float | None
 ) -> None:
@@ -280,7 +260,7 @@ def _acceptable(
         y1=top,
         name="acceptable",
         layer="below",
-        **theme.ACCEPTABLE | {"line": {"width": 0}},
+        **theme.ACCEPTABLE,
     )
     figure.add_annotation(
         text="meets the limits" if None not in (k, limit) else "meets the limit",

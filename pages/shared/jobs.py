@@ -322,13 +322,18 @@ def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
     """Draw the progress of a job with a button to cancel it, and ``draw``. At its end, draw the page anew."""
     if not job.running:
         st.rerun()
+    draw_progress(job, job.message)
+    if draw:
+        draw()
+
+
+def draw_progress(job: Job, text: str) -> None:
+    """Draw the progress of a job with a button to cancel it."""
     # Jobs of several kinds may be watched on a page.
     kind = next((kind for kind, each in list(results().jobs.items()) if each is job), "")
     bar, button = st.container(key=f"job_{kind}").columns([5, 1], vertical_alignment="center")
-    bar.progress(min(job.done / max(job.total, 1), 1.0), text=escape_markdown(job.message))
+    bar.progress(min(job.done / max(job.total, 1), 1.0), text=escape_markdown(text))
     button.button("Cancel", key=f"cancel_{kind}", on_click=job.cancel, width="stretch")
-    if draw:
-        draw()
 
 
 def ended_early(kind: str, text: str = "") -> None:

@@ -25,17 +25,7 @@ _component = st.components.v2.component(
 _BEFORE = "before_tour"  # the choices before the tour
 
 # The choices that a stop resets.
-_USUAL = (
-    "records",
-    "line",
-    "points",
-    "watch_k",
-    "watched",
-    "beside",
-    "activity",
-    "tick",
-    "v-mdav.gamma",
-)
+_USUAL = ("records", "line", "points", "watch_k", "watched", "beside", "activity", "tick", "v-mdav.gamma")
 
 
 @dataclass(frozen=True)
@@ -52,8 +42,7 @@ class Stop:
     further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # changes of views, by the labels of buttons
 
 
-# Records on a line. The first are those of Thaeter & Reischuk (2018).
-TOY = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"
+# Records on a line, besides those of Thaeter & Reischuk (2018), which are the default.
 NEAR = "1, 2, 3, 4, 19, 20, 21, 98, 99, 100"
 WITH_SEVEN = "1, 2, 3, 5, 6, 7, 19, 20, 21, 98, 99, 100"
 TWO_FIVES = "1, 2, 3, 4, 5, 20, 21, 22, 23, 24"
@@ -146,9 +135,7 @@ STOPS: tuple[Stop, ...] = (
         "proven, as at stop 6.",
         source="Hansen & Mukherjee 2003; Oganian & Domingo-Ferrer 2001",
         choices={"line": TWO_FIVES},
-        further={
-            "In the plane": {"records": "plane", "points": PLANE},
-        },
+        further={"In the plane": {"records": "plane", "points": PLANE}},
     ),
     Stop(
         title="What is still at risk",

@@ -10,8 +10,8 @@ import pytest
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
 from pages.data import attributes
-from pages.shared import curves, measures, strip, theme
-from pages.shared.figures import table
+from pages.shared import curves, measures, theme
+from pages.shared.figures import spread_out, table
 
 
 def test_every_algorithm_has_a_color_and_look_of_its_own():
@@ -78,15 +78,15 @@ def test_targets_of_clicks_cover_the_axis_without_gap_or_overlap():
             assert left == pytest.approx([span[0], *right[:-1]])
             assert right[-1] == pytest.approx(span[1])
             assert all(start < k < end for start, k, end in zip(left, ks, right, strict=True))
-    assert strip.edges([2, 8], (1, 10), steep=True) == [1, 4, 10]
+    assert curves.edges([2, 8], (1, 10), steep=True) == [1, 4, 10]
 
 
 def test_numbers_of_the_axis_leave_room_for_the_chosen_one():
     ks = list(range(2, 21))
-    assert strip.numbered(ks, None, (1.5, 20.5), steep=False) == [2, 4, 6, 8, 10, 12, 14, 16, 18, 20]
-    assert strip.numbered(ks, 5, (1.5, 20.5), steep=False) == [2, 5, 8, 10, 12, 14, 16, 18, 20]
+    assert curves.numbered(ks, None, (1.5, 20.5), steep=False) == [2, 4, 6, 8, 10, 12, 14, 16, 18, 20]
+    assert curves.numbered(ks, 5, (1.5, 20.5), steep=False) == [2, 5, 8, 10, 12, 14, 16, 18, 20]
     many = list(range(2, 101))
-    assert strip.numbered(many, 30, (1, 101), steep=False) == [2, 11, 20, 30, 38, 47, 56, 65, 74, 83, 92]
+    assert curves.numbered(many, 30, (1, 101), steep=False) == [2, 11, 20, 30, 38, 47, 56, 65, 74, 83, 92]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_numbers_of_the_axis_leave_room_for_the_chosen_one():
     ],
 )
 def test_names_at_the_ends_of_lines_do_not_collide(wanted, places):
-    assert strip.spread_out(wanted, 10, 100) == pytest.approx(places)
+    assert spread_out(wanted, 10, 100) == pytest.approx(places)
 
 
 def test_every_line_is_named_at_its_end_in_order_and_with_room_beside():

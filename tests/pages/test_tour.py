@@ -14,7 +14,7 @@ import microagg
 from microagg import datasets, explain
 from microagg.studies import literature, reproduction
 from pages.shared import shell, state, tour
-from pages.shared.tour import NEAR, PLANE, STOPS, TOY, TWO_FIVES, WITH_SEVEN
+from pages.shared.tour import NEAR, PLANE, STOPS, TWO_FIVES, WITH_SEVEN
 from pages.steps.handout import handout
 from pages.steps.records import on_a_line, on_a_plane
 from tests.conftest import load_benchmark
@@ -23,6 +23,7 @@ from tests.pages.helpers import button, labels, open_page, plain, press, settle
 from tests.pages.test_state import loaded
 
 NUMBERS = range(1, len(STOPS) + 1)
+TOY = state.StepsChoices().line
 
 
 def assert_said(number, *figures):
