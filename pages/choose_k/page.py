@@ -156,8 +156,8 @@ def _picture(
     complete: bool,
 ) -> Picture:
     """Return the figure of a measure, or the risk map ``on_map``, of the rows so far; its headline once all are there."""
-    # Asked for whatever is shown, as its state stands below the figure and in the table.
-    floors = certificate.start_floors(workspace, ks)
+    # Computed whatever is shown, as its state stands below the figure and in the table.
+    floors = certificate.floors(workspace, ks)
     rows = certificate.rows(workspace, variants, ks)
     title = _measures(workspace)[measure]
     if on_map:
@@ -210,17 +210,13 @@ def _curves(
     if drawn.empty or drawn[name].isna().all():
         return comparison.waiting(measure, curves.HEIGHT)
     choices = state.current()
-    everywhere = set(ks) <= set(certificate.certificates(workspace))
-    floor = certificate.floors(workspace, ks) if everywhere else floors
     held = _guaranteed(workspace, drawn) if is_loss else drawn.iloc[:0]
     of_methods = drawn[drawn["variant"] != state.FOUND].dropna(subset=name)
     return Picture(
         curves.measure_curves(
             pd.concat([drawn, held], ignore_index=True),
             name,
-            floor=[bound for bound in floor if bound.converged or bound.sse > 0] if has_floor else (),
-            # What a search has proven at single values of k only would bend the floor: it is marked there.
-            proven=certificate.marks(workspace, ks) if has_floor and not everywhere else (),
+            floor=[bound for bound in floors if bound.converged or bound.sse > 0] if has_floor else (),
             best=certificate.best_known(workspace, ks, rows) if is_loss else None,
             limits=_limits(workspace, complete=complete) if is_loss else (None, None),
             line=_reference_line(workspace, name, ks),

@@ -98,25 +98,12 @@ def stored_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 
 
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the best lower bound so far for each of ``ks``, ascending."""
-    bounds = [] if workspace.is_sample else [certificate.bound for certificate in certificates(workspace).values()]
-    return raise_bounds(start_floors(workspace, ks), bounds)
-
-
-def start_floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the lower bounds for ``ks`` without those of searches, and start to complete them."""
-    return raise_bounds(
-        _neighbor_bounds(workspace, ks), stored_floors(workspace, ks) if not workspace.is_sample else []
-    )
-
-
-def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the lower bounds of searches, at single values of k, that are above those of :func:`start_floors`."""
+    """Return the best lower bound so far for each of ``ks``, ascending, and start to complete those of neighbors."""
+    bounds = _neighbor_bounds(workspace, ks)
     if workspace.is_sample:
-        return []
-    before = {bound.k: bound.sse for bound in start_floors(workspace, ks)}
-    bounds = [certificate.bound for certificate in certificates(workspace).values()]
-    return sorted((bound for bound in bounds if bound.sse > before.get(bound.k, np.inf)), key=lambda bound: bound.k)
+        return bounds
+    searched = [certificate.bound for certificate in certificates(workspace).values()]
+    return raise_bounds(bounds, [*stored_floors(workspace, ks), *searched])
 
 
 # The nearest-neighbor bounds of each data set: the last ones may not be complete; those before them, for fewer k, serve

@@ -173,7 +173,6 @@ def measure_curves(
     *,
     against: str = "k",
     floor: Sequence[Bound] = (),
-    proven: Sequence[Bound] = (),
     best: Mapping[int, float] | None = None,
     limits: tuple[int | None, float | None] = (None, None),
     line: tuple[str, Mapping[int, float]] | None = None,
@@ -182,9 +181,9 @@ def measure_curves(
     """Draw a measure against k or the number of records, a line for each method.
 
     ``rows`` are those of a sweep with variant and title, ``name`` is one of :func:`pages.shared.measures.measures`.
-    ``floor`` and ``best`` are lower bounds and lowest known losses by k, ``proven`` the bounds of searches, in percent;
-    ``limits`` are the smallest k whose risk is acceptable and the largest acceptable loss, None for none; ``line`` is a
-    reference line: name, and value at each place.
+    ``floor`` and ``best`` are lower bounds and lowest known losses by k, in percent; ``limits`` are the smallest k whose
+    risk is acceptable and the largest acceptable loss, None for none; ``line`` is a reference line: name, and value at
+    each place.
     """
     numeric = "sse" in rows
     measure = measures.measures(numeric=numeric, bounded=True)[name]
@@ -197,7 +196,7 @@ def measure_curves(
     helper = (line[0], [measure.factor * value for value in line[1].values()]) if line else None
     chart = _Chart(figure, rows, name, across, measure, floor, best or {}, helper)
     if floor:
-        _floor(figure, floor, proven, free if len(free) - len(methods) == len(positions) else methods)
+        _floor(figure, floor, free)
     if line and helper:
         add_line(figure, list(line[1]), helper[1], line[0], _DOTTED)
     for variant, part in rows.groupby("variant", sort=False):
@@ -218,29 +217,14 @@ def measure_curves(
     return figure
 
 
-def _floor(figure: go.Figure, floor: Sequence[Bound], proven: Sequence[Bound], methods: pd.DataFrame) -> None:
+def _floor(figure: go.Figure, floor: Sequence[Bound], rows: pd.DataFrame) -> None:
     # A partition for a larger k serves a smaller one, too.
-    lowest = methods.groupby("k")["information_loss"].min()[::-1].cummin()[::-1]
+    lowest = rows.groupby("k")["information_loss"].min()[::-1].cummin()[::-1]
     ks, least = [bound.k for bound in floor], [bound.information_loss for bound in floor]
     fill = {"fill": "tozeroy", "fillcolor": theme.FLOOR_FILL}
     add_line(figure, ks, least, "lower bound", _DOTTED, **fill)
     line = {"color": theme.NEUTRAL, "width": 0}
     add_line(figure, lowest.index, lowest, "lowest loss", line, fill="tonexty", fillcolor=theme.BAND)
-    if proven:
-        marker = {"symbol": "line-ew", "size": 18, "line": {"width": 3, "color": theme.NEUTRAL}}
-        figure.add_scatter(
-            x=[bound.k for bound in proven],
-            y=[bound.information_loss for bound in proven],
-            name="lower bound of a search",
-            mode="markers",
-            marker=marker,
-            unselected={"marker": {"opacity": 1}},
-            customdata=[["", bound.k] for bound in proven],
-            hovertext=[
-                f"<b>k = {each.k:,}</b><br>lower bound of a search: {percent(each.information_loss)}" for each in proven
-            ],
-            hovertemplate="%{hovertext}<extra></extra>",
-        )
 
 
 def _acceptable(
