@@ -84,38 +84,34 @@ def test_records_found_again_are_those_of_the_package_and_lines_say_what_holds_a
     assert any(shape["y0"] == shape["y1"] == pytest.approx(floor) for shape in lines)
 
 
-def test_confidential_values_are_a_risk_where_there_are_some():
-    app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="homogeneous")
-    assert app.button_group(key="w_risk").options == [
-        "Smallest group",
-        "Record linkage",
-        "Attribute disclosure",
-        "t-closeness",
-        "l-diversity",
-    ]
-    target = datasets.load("wine").frame["target"]
-    for place, k in enumerate((3, 4, 5)):
-        labels = pd.Series(microagg.make("mdav", k=k).fit_predict(wine()))
-        alone = target.groupby(labels.to_numpy()).transform("nunique") == 1
-        assert drawn(app)["MDAV"][0][place] == pytest.approx(100 * alone.mean())
-    app.button_group(key="w_risk").set_value("t_closeness")
-    settle(app)
-    assert app.session_state["choices"].compare.risk == "t_closeness"
-    assert "The largest distance of the confidential values of a group" in plain(app)
-
-
-def test_values_in_each_group_are_an_axis_and_a_limit():
-    query = {"data": "wine", "ks": "3-8", "methods": "mdav", "measure": "risk", "risk": "distinct_l", "method": "mdav"}
+@pytest.mark.parametrize("measure", ["homogeneous", "distinct_l"])
+def test_confidential_values_are_a_risk_and_a_limit(measure):
+    query = {"data": "wine", "ks": "3-8", "methods": "mdav", "measure": "risk", "risk": measure, "method": "mdav"}
     app = open_page("choose_k", **query, risk_limit="50")
-    target, least = datasets.load("wine").frame["target"], []
+    target, expected = datasets.load("wine").frame["target"], []
     for k in range(3, 9):
-        labels = pd.Series(microagg.make("mdav", k=k).fit_predict(wine()))
-        least.append(target.groupby(labels.to_numpy()).nunique().min())
-    assert np.allclose(drawn(app)["MDAV"][0], [100 / own for own in least])
+        labels = microagg.make("mdav", k=k).fit_predict(wine())
+        n_values = target.groupby(labels).transform("nunique")
+        expected.append(100 * (n_values == 1).mean() if measure == "homogeneous" else 100 / n_values.min())
+    assert np.allclose(drawn(app)["MDAV"][0], expected)
     # The answer speaks of the same risk.
-    own, k = next((own, k) for own, k in zip(least, range(3, 9), strict=True) if k == 5)
-    meets = f"MDAV at k = {k} meets the limit: l-diversity {100 / own:.3g} % (limit 50 %)"
-    assert (meets if own >= 2 else "has l-diversity 100 %") in plain(app)
+    title = {"homogeneous": "attribute disclosure", "distinct_l": "l-diversity"}[measure]
+    assert f"{title} {limits.written(expected[2], 50.0)} (limit 50 %)" in plain(app)
+
+
+@pytest.mark.parametrize("is_numeric", [True, False])
+def test_risks_that_fit_are_offered_and_stand_in_the_table(is_numeric):
+    query = {"ks": "5, 10", "measure": "risk", "risk": "t_closeness"}
+    app = open_page("choose_k", data="wine", **query) if is_numeric else open_survey("choose_k", **query)
+    linkage = ["Record linkage"] if is_numeric else []
+    offered = ["Smallest group", *linkage, "Attribute disclosure", "t-closeness", "l-diversity"]
+    assert app.button_group(key="w_risk").options == offered
+    assert "The largest distance of the confidential values of a group" in plain(app)
+    title = "MDAV" if is_numeric else "Greedy k-member"
+    rows = app.dataframe[0].value.query("title == @title").sort_values("k")
+    assert rows["max_reidentification"].tolist() == [1 / size for size in rows["smallest_group"]]
+    assert ("record_linkage" in rows) == is_numeric
+    assert np.allclose(drawn(app)[title][0], 100 * rows["t_closeness"])
 
 
 def test_what_is_acceptable_is_drawn_and_stands_in_the_address():
@@ -154,13 +150,6 @@ def test_the_chosen_run_is_ringed_and_every_point_says_which_run_it_is():
     assert "MD at k = 4 exceeds the largest acceptable risk" in plain(app)
 
 
-def test_risks_stand_in_the_table_of_all_runs():
-    table = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk").dataframe[0].value
-    table = table.query("title == 'MDAV'")
-    assert table["max_reidentification"].tolist() == [1 / 3, 1 / 4, 1 / 5]
-    assert table[["record_linkage", "homogeneous", "t_closeness"]].notna().all().all()
-
-
 def test_what_a_risk_does_not_count_is_said(monkeypatch):
     app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="record_linkage")
     assert "Estimated by" not in plain(app)
@@ -195,12 +184,6 @@ def test_what_a_search_has_found_is_a_point_like_any_other(monkeypatch):
 
 def test_categories_have_losses_to_choose_and_no_centroids_to_link_to():
     app = open_survey("choose_k", ks="5, 10", k="5", measure="risk", risk="record_linkage", lost="discernibility")
-    assert app.button_group(key="w_risk").options == [
-        "Smallest group",
-        "Attribute disclosure",
-        "t-closeness",
-        "l-diversity",
-    ]
     assert app.button_group(key="w_lost").options == ["Loss", "Discernibility"]
     found = drawn(app)
     # 300 records: 60 groups of 5, 30 of 10.
@@ -213,32 +196,12 @@ def test_categories_have_losses_to_choose_and_no_centroids_to_link_to():
     assert "has the lowest loss: " in title_of(app)
 
 
-def test_survey_has_a_point_for_each_run_and_its_table_the_risks():
-    app = open_survey("choose_k", ks="5, 10", measure="risk", risk="t_closeness")
-    table = app.dataframe[0].value
-    assert len(table) == 8
-    assert "record_linkage" not in table
-    points = [place for name in ("Greedy k-member", "Mondrian, strict") for place in drawn(app)[name][0]]
-    own = table[table["title"].isin(["Greedy k-member", "Mondrian, strict"])]
-    assert sorted(points) == pytest.approx(sorted(100 * own["t_closeness"]))
-
-
 # --- figures ----------------------------------------------------------------------------------------------------------
 
 
 def rows_of(risks, loss, ks):
-    return pd.DataFrame(
-        {
-            "variant": "mdav",
-            "title": "MDAV",
-            "k": ks,
-            "record_linkage": risks,
-            "information_loss": loss,
-            "sse": 1.0,
-            "n_groups": 5,
-            "smallest_group": ks,
-        }
-    )
+    columns = {"variant": "mdav", "title": "MDAV", "sse": 1.0, "n_groups": 5, "smallest_group": ks}
+    return pd.DataFrame({"k": ks, "record_linkage": risks, "information_loss": loss, **columns})
 
 
 def test_written_values_of_k_do_not_cover_each_other():

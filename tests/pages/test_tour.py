@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import microagg
 from microagg import datasets, explain
@@ -19,7 +18,7 @@ from pages.steps.handout import handout
 from pages.steps.records import on_a_line, on_a_plane
 from tests.conftest import load_benchmark
 from tests.naive import least_sse
-from tests.pages.helpers import button, labels, open_page, plain, press, settle
+from tests.pages.helpers import labels, open_page, plain
 from tests.pages.test_state import loaded
 
 NUMBERS = range(1, len(STOPS) + 1)
@@ -200,50 +199,8 @@ def test_the_handout_has_all_questions_before_any_answer():
 # ---- The box -------------------------------------------------------------------------------------------------------
 
 
-def opened(**query):
-    def script():
-        from pages.shared import state, tour
-
-        state.load()
-        if not tour.draw("steps"):
-            tour.way_in()
-        state.publish()
-
-    app = AppTest.from_function(script, default_timeout=60)
-    app.query_params.update(query)
-    return settle(app)
-
-
-def test_the_box_leads_through_the_stops_and_out():
-    app = opened()
-    assert not app.expander
-    press(app, "Guided tour")
-    assert "1 of 8 · " in plain(app)
-    assert button(app, "Back").disabled
-    press(app, "Next")
-    assert "2 of 8 · " in plain(app)
-    assert "?" in app.expander[0].label
-    assert app.query_params["stop"] == "2"
-    press(app, "Back")
-    assert "1 of 8" in plain(app)
-    press(app, "End the tour")
-    assert not app.expander
-    assert "stop" not in app.query_params
-
-
-def test_further_views_lead_back_to_the_stops_own():
-    app = opened(stop="4", beside="-")
-    assert "The view of this stop" not in labels(app)
-    press(app, "With a record 7")
-    assert app.query_params["line"] == WITH_SEVEN
-    press(app, "The view of this stop")
-    assert "line" not in app.query_params
-    assert "The view of this stop" not in labels(app)
-    # Another page shows no box; a number too large is the last stop.
-    for stop, number in (("99", 8), ("6", 6)):
-        assert f"Tour, stop {number} →" in labels(opened(stop=stop))
-
-
 @pytest.mark.parametrize(("number", "page"), [(6, "evidence"), (8, "choose_k")])
 def test_stops_on_other_pages_stand_above_them(number, page):
     assert f"{number} of 8 · " in plain(open_page(page, data="wine", stop=str(number)))
+    # Another page shows no box; a number too large is the last stop.
+    assert f"Tour, stop {number} →" in labels(open_page("steps", stop="99" if number == 8 else "6"))
