@@ -10,12 +10,11 @@ import os
 import sys
 import threading
 import time
-from bisect import insort
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from microagg.errors import MicroaggError
 from microagg.progress import Cancelled, watched
@@ -30,20 +29,22 @@ _NICENESS = 10  # 0 is normal, 19 the lowest priority: pages and the browser sta
 _CHANGED = threading.Condition()
 
 
+# The rank, the order of arrival and the job of a thread that waits.
+_Place: TypeAlias = "tuple[tuple[bool, bool], int, Job]"
+
+
 class Processors:
     """Turns of the threads of jobs, of which at most ``n`` compute at a time, by default as many as there are processors.
 
-    Threads whose item has computed for less than ``small`` seconds go first, then those of urgent jobs. Threads of
-    different jobs that are equal in this take turns of ``quantum`` seconds.
+    Threads whose item has computed for less than ``small`` seconds go first, then those of urgent jobs. Jobs that are
+    equal in this take turns of ``quantum`` seconds.
     """
 
     def __init__(self, n: int | None = None, *, small: float = SMALL, quantum: float = QUANTUM) -> None:
         self.n = self.n_free = n or os.cpu_count() or 1
         self._small, self._quantum = small, quantum
-        self._waiting: list[
-            tuple[tuple[bool, bool], int, Job]
-        ] = []  # rank, number and job of each thread, first one next
-        self._numbers = itertools.count()
+        self._waiting: list[tuple[tuple[bool, bool], int, Job]] = []  # rank, arrival and job of each thread
+        self._numbers = itertools.count(1)
         self._turn = threading.local()  # of this thread: the seconds of its item before, and when it began to compute
         self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="job", initializer=_lower_priority)
 
@@ -51,32 +52,35 @@ class Processors:
         """Wait until this thread may compute, for an item that has taken ``seconds``. Return False if the job is cancelled."""
         with _CHANGED:
             place = (self._rank(job, seconds), next(self._numbers), job)
-            insort(self._waiting, place)
-            _CHANGED.wait_for(lambda: job.cancelled or (self.n_free > 0 and self._waiting[0] is place))
+            self._waiting.append(place)
+            _CHANGED.wait_for(lambda: job.cancelled or (self.n_free > 0 and min(self._waiting, key=_key) is place))
             self._waiting.remove(place)
             if may_compute := not job.cancelled:
                 self.n_free -= 1
+                job.n_computing, job.last_turn = job.n_computing + 1, next(self._numbers)
                 self._turn.before, self._turn.since = seconds, time.monotonic()
             _CHANGED.notify_all()
             return may_compute
 
-    def release(self) -> None:
+    def release(self, job: Job) -> None:
         """End the turn of this thread, if it has one."""
         with _CHANGED:
             if self._since() is not None:
                 self._turn.since = None
                 self.n_free += 1
+                job.n_computing -= 1
                 _CHANGED.notify_all()
 
     def yield_(self, job: Job) -> bool:
-        """Let a thread that is before this one in rank, or an equal one of another job, go first. Return whether to continue."""
+        """Let a waiting thread go first if it is its turn. Return whether to continue."""
         with _CHANGED:
             since = self._since()
             if since is not None and (running := time.monotonic() - since) >= self._quantum:
                 seconds = self._turn.before + running
                 rank = self._rank(job, seconds)
-                if any((other, each is job) < (rank, True) for other, _, each in self._waiting):
-                    self.release()
+                mine = (rank, job.n_computing - 1, job.last_turn, 0)  # the key of this thread if it waited
+                if self._waiting and min(map(_key, self._waiting)) < mine:
+                    self.release(job)
                     return self.acquire(job, seconds)
             return not job.cancelled
 
@@ -85,6 +89,12 @@ class Processors:
 
     def _since(self) -> float | None:
         return getattr(self._turn, "since", None)
+
+
+def _key(place: _Place) -> tuple[tuple[bool, bool], int, int, int]:
+    """Return what orders waiting threads: their rank, then equal shares for all jobs."""
+    rank, number, job = place
+    return rank, job.n_computing, job.last_turn, number
 
 
 def _lower_priority() -> None:
@@ -106,6 +116,8 @@ class Job:
     problem: str = ""  # the reason of a failure
     cancelled: bool = field(default=False, init=False)
     future: Future[None] | None = None
+    n_computing: int = 0  # threads that compute
+    last_turn: int = 0  # order of its last turn among those of all jobs
     _todo: list[Any] = field(default_factory=list, repr=False)
     _processors: Processors = field(init=False, repr=False)
 
@@ -183,12 +195,12 @@ class Job:
                 raise Cancelled
             yield
         finally:
-            self._processors.release()
+            self._processors.release(self)
 
     @contextmanager
     def _paused(self) -> Iterator[None]:
         """Let others compute in the turn of this thread meanwhile; raise Cancelled if the job is cancelled."""
-        self._processors.release()
+        self._processors.release(self)
         yield
         if not self._processors.acquire(self):
             raise Cancelled
