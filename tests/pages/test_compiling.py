@@ -7,7 +7,7 @@ import sys
 from microagg import ALGORITHMS
 from microagg.studies import experiment
 from pages.shared import compiling
-from pages.shared.compiling import FLOOR, MANY, tasks, tasks_for
+from pages.shared.compiling import FLOOR, MANY, start_ahead, tasks, tasks_for
 
 
 def test_the_tasks_are_all_algorithms_once_those_of_the_first_page_first():
@@ -36,12 +36,12 @@ def test_another_process_starts_unless_all_is_compiled_and_ends_with_the_one_tha
         patch.setattr(compiling.os, "getppid", iter([1, 1, 2]).__next__)
         compiling.main()
     assert compiled == tasks()[:1]
-    compiling.start_ahead.cache_clear()
-    compiling.start_ahead()
-    compiling.start_ahead()
+    start_ahead.cache_clear()
+    start_ahead()
+    start_ahead()
     assert len(started) == 1
     compiling.main()
     assert compiled[1:] == tasks()
-    compiling.start_ahead.cache_clear()
-    compiling.start_ahead()
+    start_ahead.cache_clear()
+    start_ahead()
     assert len(started) == 1
