@@ -26,8 +26,8 @@ from microagg.release.column_counts import Following, following
 from microagg.release.options import recode_parts
 from microagg.tables import digest_bytes
 from microagg.validation import FloatArray
-from pages.shared import state, suggestions, tables
-from pages.shared.entries import Entry, decision_of, entry_of
+from pages.shared import decisions, state, tables
+from pages.shared.decisions import Entry, decision_of, entry_of
 from pages.shared.tables import Table
 
 #: The titles of the roles.
@@ -55,7 +55,7 @@ Value = TypeVar("Value")
 def _suggest_columns(identity: str, _table: Table) -> dict[str, Column]:
     labels = _table.variable_labels, _table.value_labels
     start = {column.name: column for column in guess_columns(_table.frame, _table.schema, *labels)}
-    return start if _table.schema is not None else suggestions.consistent(start, _following(_table))
+    return start if _table.schema is not None else decisions.consistent(start, _following(_table))
 
 
 @st.cache_resource(scope="session", max_entries=10_000, show_spinner=False)
@@ -193,7 +193,7 @@ def doubts(table: Table) -> dict[str, str]:
     if table.schema is not None:  # data sets declare their roles
         return {}
     start = _suggest_columns(table.identity, table)
-    return suggestions.doubts(start, _would_be_lost(table, start), _sources(table))
+    return decisions.doubts(start, _would_be_lost(table, start), _sources(table))
 
 
 def _following(table: Table) -> list[Following]:
@@ -201,14 +201,14 @@ def _following(table: Table) -> list[Following]:
 
 
 def _sources(table: Table) -> dict[str, str]:
-    return suggestions.sources(_suggest_columns(table.identity, table), _following(table))
+    return decisions.sources(_suggest_columns(table.identity, table), _following(table))
 
 
 def why(table: Table) -> dict[str, str]:
     """Return why each column has the role that is suggested, and what is to be decided of it."""
     declared = table.schema is not None
     usual = {
-        name: "" if declared and column.role != "identifiers" else suggestions.reason(column)
+        name: "" if declared and column.role != "identifiers" else decisions.reason(column)
         for name, column in columns(table).items()
     }
     undecided_ones = set(undecided(table))

@@ -24,7 +24,7 @@ from microagg.release.choices import OPTIONS
 from microagg.studies import landscape, literature
 from microagg.studies.experiment import Method
 from microagg.studies.pareto import RISKS
-from pages.shared.entries import argument, option_of_column, recoding
+from pages.shared.decisions import argument, option_of_column, recoding
 
 UPLOAD = "upload"
 _LONGEST = 6_000  # characters of an address about the file: servers and proxies refuse addresses of some 8,000
