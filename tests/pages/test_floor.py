@@ -123,7 +123,7 @@ def test_the_floor_can_be_cancelled_and_gone_on_with(gate):
     assert "The lower bound is not computed" in plain(app)
     gate.set()
     assert FLOOR not in lines(app.run())
-    press(app, "Go on")
+    settle(press(app, "Go on"))
     assert np.array_equal(floor_line(app), whole([3, 4, 5]))
 
 
@@ -140,7 +140,7 @@ def test_a_floor_for_larger_k_begins_with_what_is_known_of_smaller_ones(gate):
     # For fewer k there is nothing to be done.
     gate.clear()
     app.text_input(key="w_ks").set_value("2, 4")
-    settle(app)
+    settle(settle(app))
     assert np.array_equal(floor_line(app), whole([2, 4]))
 
 
