@@ -47,6 +47,11 @@ class Processors:
         self._numbers = itertools.count(1)
         self._turn = threading.local()  # of this thread: the seconds of its item before, and when it began to compute
         self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="job", initializer=_lower_priority)
+        self.urgent_threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="urgent job")
+
+    def submit(self, job: Job, do: Callable[..., None], *arguments: Any) -> Future[None]:
+        """Call ``do`` in a thread, which has the priority of pages if the job is urgent."""
+        return (self.urgent_threads if job.urgent else self.threads).submit(do, *arguments)
 
     def acquire(self, job: Job, seconds: float = 0.0) -> bool:
         """Wait until this thread may compute, for an item that has taken ``seconds``. Return False if the job is cancelled."""
@@ -70,6 +75,10 @@ class Processors:
                 self.n_free += 1
                 job.n_computing -= 1
                 _CHANGED.notify_all()
+
+    def begin_item(self) -> None:
+        """Count the seconds of another item from now on, in the same turn of this thread."""
+        self._turn.before = self._turn.since - time.monotonic()
 
     def yield_(self, job: Job) -> bool:
         """Let a waiting thread go first if it is its turn. Return whether to continue."""
@@ -133,7 +142,7 @@ class Job:
     def begin(self, processors: Processors, work: Callable[[Job], None]) -> None:
         """Call ``work`` with the job in a thread."""
         self._processors = processors
-        self.future = processors.threads.submit(self._run, work)
+        self.future = processors.submit(self, self._run, work)
         self.future.add_done_callback(_notify)
 
     def cancel(self) -> None:
@@ -172,7 +181,7 @@ class Job:
         self._todo = list(items)
         with self._paused():
             n_helpers = min(self._processors.n + _SPARE, len(self._todo))
-            helpers = [self._processors.threads.submit(self._help, do) for _ in range(n_helpers)]
+            helpers = [self._processors.submit(self, self._help, do) for _ in range(n_helpers)]
             failures = [failure for helper in helpers if (failure := helper.exception()) is not None]
             for failure in sorted(failures, key=lambda failure: isinstance(failure, Cancelled)):
                 raise failure
@@ -208,12 +217,15 @@ class Job:
     def _help(self, do: Callable[[Any], None]) -> None:
         """Do one item after the other until none is left."""
         try:
-            while self._todo:
-                with self._computing():  # each item is small at first, however long others of the job have taken
+            with self._computing():
+                while True:
                     with _CHANGED:
-                        items, self._todo[:1] = self._todo[:1], []
-                    for item in items:  # one, or none if others have taken the last
-                        do(item)
+                        if not self._todo:
+                            return
+                        item = self._todo.pop(0)
+                    self._processors.begin_item()  # small at first, however long others of the job have taken
+                    do(item)
+                    self.check()
         except BaseException:
             with _CHANGED:
                 self._todo.clear()

@@ -264,6 +264,17 @@ def test_jobs_take_equal_turns_whatever_the_number_of_their_threads():
     assert 0.35 < share < 0.65
 
 
+def test_many_short_items_are_done_in_one_turn():
+    queue, log = Processors(1, quantum=0.2), []
+    other, short = Job("other", 1), Job("short", 1)
+    other.begin(queue, lambda own: compute(own, 1.0, log))
+    short.begin(queue, lambda own: own.do_all(range(20), lambda _: compute(own, 0.002, log)))
+    for job in (other, short):
+        job.future.result(timeout=20)
+    first = log.index("short")
+    assert "other" not in log[first : first + log.count("short") // 2]
+
+
 @pytest.mark.parametrize("is_urgent", [False, True])
 def test_what_is_urgent_and_what_has_computed_little_goes_first(is_urgent):
     queue, log = Processors(1, small=60.0 if is_urgent else 0.05, quantum=0.01), []
