@@ -76,12 +76,3 @@ def random_inequalities(rng, n, width, count):
         leaves = sorted(records[1:])
         found[records[0], *leaves] = [records[0], *leaves, *[-1] * (width - len(leaves))]
     return np.array([*found.values()], dtype=np.int64).reshape(-1, 1 + width)
-
-
-def dense(matrix, width):
-    """Return a sparse matrix of the primal-dual method with ``width`` columns as an array."""
-    array = np.zeros((len(matrix.middles), width))
-    for i, middle in enumerate(matrix.middles):
-        array[i, matrix.indices[matrix.starts[i] : middle]] += 1.0
-        array[i, matrix.indices[middle : matrix.starts[i + 1]]] -= 1.0
-    return array

@@ -38,7 +38,7 @@ For each row, its dual value times the excess of its right side over its left si
 0 for equations and otherwise at most 0. Only some pairs are columns of the program, but among them are all pairs in its
 2-partition inequalities. For the others rc_ij is d_ij / k - u_i - u_j, and a search by bounding boxes finds all those
 in which that is negative. For rounding, each rc is lowered by
-:data:`~microagg.kernels.bounds.primal_dual.ROUNDING` of the sizes of its terms.
+:data:`~microagg.kernels.bounds.cliques.ROUNDING` of the sizes of its terms.
 
 **How the dual values are found.** By a primal-dual hybrid gradient method with reflection, restarts and Halpern's
 anchor (Chambolle & Pock 2011; Lu & Yang 2024), whose steps are products with a sparse matrix. Its step sizes are
@@ -55,13 +55,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from microagg.kernels.bounds import primal_dual
-from microagg.kernels.bounds.primal_dual import violated_inequalities
+from microagg.kernels.bounds.cliques import ROUNDING, make_graph, price_pairs, violated_inequalities
 from microagg.optimum.program import ALL_BUT_ONE, ALLOWANCE, Multipliers, Program, prove_bound, usable
 from microagg.validation import FloatArray, IntArray
 
@@ -69,6 +67,8 @@ from microagg.validation import FloatArray, IntArray
 LEAVES = (2, 4, 6)
 #: Number of nearest records in the first pairs of each record, as a multiple of k.
 NEIGHBORS_PER_K = 3
+#: Size of a step: at most 1, by the weights of the steps.
+STEP = 0.96
 #: Number of steps of a round, and number of steps between two evaluations of the bound.
 STEPS, STEPS_TO_EVALUATION = 100, 25
 #: Maximum number of inequalities that enter in a round, the most violated first, as a multiple of n.
@@ -87,8 +87,6 @@ UNSETTLED_GAP = 1e-3
 LAST_ROUNDS, NO_GAIN = 12, 1e-5
 #: Minimum scale of the steps of a record, as a share of the mean.
 MIN_SCALE = 0.01
-#: With more entries of the matrix than this, a step is shared among the cores.
-PARALLEL_ENTRIES = 200_000
 #: Number of records between two pauses.
 CHUNK = 2048
 
@@ -130,7 +128,7 @@ class CliquePartitioning(Program):
         pool = ThreadPoolExecutor(ALL_BUT_ONE, thread_name_prefix="microagg-bound")
         while True:
             yield from self._assemble()
-            yield from self._solve(pool)
+            yield from self._solve()
             yield from self._price(pool)
             yield from self._separate(pool)
             yield from self._exchange_pairs()
@@ -152,7 +150,8 @@ class CliquePartitioning(Program):
             distances, neighbors = self._tree.query(self.X[first:last], k=near + 1, workers=-1)
             near_distances[first:last] = np.square(distances[:, :k])
             records = np.repeat(np.arange(first, last), near + 1)
-            keys.append(_pair_keys(records, number[neighbors.ravel()], n))
+            others = number[neighbors.ravel()]
+            keys.append(_pair_keys(records, others, n)[records != others])
             yield False
         self._rescale(near_distances)
         self._keys = np.unique(np.concatenate(keys))
@@ -169,52 +168,44 @@ class CliquePartitioning(Program):
         self._sides = np.append(np.full(n, float(k)), np.zeros(1 + len(self._inequalities)))
         self._sides[n] = k * (n // k)
         yield False
-        self._graph = primal_dual.make_graph(keys, n)
-        self._matrix = primal_dual.make_matrix(self._graph, self._inequalities)
+        self._matrix = _make_matrix(keys, self._inequalities, n)
         yield False
-        self._transposed = primal_dual.transpose(self._matrix, n + len(keys))
+        self._transposed = self._matrix.T.tocsr()
         yield False
 
-    def _solve(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
+    def _solve(self) -> Iterator[bool]:
         """Move x and y towards a solution, and store the dual values with the best bound on the way."""
-        # Not a constant vector, which symmetric data could make orthogonal to the leading singular vector.
-        vector = 1.0 + 0.1 * np.sin(np.arange(len(self._x)))
-        scales = self._scales()
-        rows = primal_dual.row_weights(self._matrix, scales)
-        columns = primal_dual.column_weights(self._transposed, scales)
-        for _ in range(12):
-            norm = primal_dual.power_iteration(self._matrix, self._transposed, rows, columns, vector)
-            yield False
-        step = 0.96 / norm
-        x, y = HalpernIterate(self._transposed, columns, self._x), HalpernIterate(self._matrix, rows, self._y)
+        n, scales = len(self.X), self._scales()
+        x = HalpernIterate(self._x, abs(self._transposed) @ scales)
+        y = HalpernIterate(self._y, np.diff(self._matrix.indptr) / scales)
         self._value, self._duals = self._evaluate(self._y), self._y
-        reflected = self._x.copy()
         steps_since_restart, first_error, last_error = 0, 0.0, 0.0
         for step_number in range(1, STEPS + 1):
             weight = (steps_since_restart + 1) / (steps_since_restart + 2)
-            tau, sigma = step / self._primal_weight, step * self._primal_weight
-            square = x.step(pool, primal_dual.step_primal, self._costs, self._low, tau, weight, y.current, reflected)
-            square += y.step(pool, primal_dual.step_dual, self._sides, len(self.X), sigma, weight, reflected)
+            tau, sigma = STEP / self._primal_weight, STEP * self._primal_weight
+            reduced = self._costs - self._transposed @ y.current
+            square = x.move(np.clip(x.current - tau / x.weights * reduced, self._low, 1.0), weight) / tau
+            stepped = y.current + sigma / y.weights * (self._sides - self._matrix @ x.reflected)
+            np.minimum(stepped[n:], 0.0, out=stepped[n:])
+            square += y.move(stepped, weight) / sigma
             # The length of a step, which is 0 at a solution, decides on restarts.
             error = float(np.sqrt(square))
             steps_since_restart += 1
             first_error = error if steps_since_restart == 1 else first_error
             is_enough = error <= 0.2 * first_error or (error <= 0.8 * first_error and error > last_error)
             if steps_since_restart > 1 and (is_enough or steps_since_restart >= 0.36 * step_number + 20):
-                primal, dual = x.distance_to_anchor(), y.distance_to_anchor()
+                primal, dual = x.restart(), y.restart()
                 if primal > 1e-12 and dual > 1e-12:  # both are to move about as far
                     self._primal_weight = float(np.sqrt(self._primal_weight * dual / primal))
-                x.restart()
-                y.restart()
                 steps_since_restart = 0
             last_error = error
             if step_number % STEPS_TO_EVALUATION == 0:
                 value = self._evaluate(y.stepped)
                 if value > self._value:
-                    self._value, self._duals = value, y.stepped.copy()
+                    self._value, self._duals = value, y.stepped
             yield False
         self._x, self._y = x.stepped, y.stepped
-        self._reduced = primal_dual.reduced_costs(self._transposed, self._costs, self._y)
+        self._reduced = self._costs - self._transposed @ self._y
 
     def _scales(self) -> FloatArray:
         """Approximate size of each dual value, shape (n + 1 + m,), from that of its record or center."""
@@ -228,12 +219,15 @@ class CliquePartitioning(Program):
 
     def _evaluate(self, y: FloatArray, missing: float = 0.0) -> float:
         """Lower bound from dual values, to which pairs outside the program add ``missing``, at most 0."""
-        total, sizes = primal_dual.least_over_bounds(self._transposed, self._costs, self._low, y, 0, len(self._costs))
-        return float(self._sides @ y) + total - ALLOWANCE * (float(self._sides @ np.abs(y)) + sizes) + missing
+        sizes = self._costs + abs(self._transposed) @ np.abs(y)
+        reduced = self._costs - self._transposed @ y - ROUNDING * sizes
+        least = np.where(reduced < 0.0, reduced, reduced * self._low)
+        allowance = ALLOWANCE * (self._sides @ np.abs(y) + np.abs(least).sum())
+        return float(self._sides @ y + least.sum() - allowance) + missing
 
     def _price(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
         """Compute the bound of the best dual values, and find the missing pairs."""
-        n = len(self.X)
+        n, graph = len(self.X), make_graph(self._keys, len(self.X))
         self._cheap = []
         # The missing pairs at the last dual values enter, too, but these values give no bound.
         for duals, is_best in ((self._duals, True), (self._y, False)):
@@ -241,9 +235,9 @@ class CliquePartitioning(Program):
             multipliers = Multipliers(duals, self._sides.shape), Multipliers(duals[n:], self._sides[n:].shape, high=0.0)
             if not usable(*multipliers):
                 continue
-            arguments = self._blocks, self._graph, duals[:n], self.k
+            arguments = self._blocks, graph, duals[:n], self.k
             tasks = [(*arguments, *records, 4 * self.k) for records in _chunks(n, CHUNK // 4)]
-            for keys, _, total in _in_parallel(pool, primal_dual.price_pairs, tasks):
+            for keys, _, total in _in_parallel(pool, price_pairs, tasks):
                 self._cheap.append(keys)
                 missing += total
                 yield False
@@ -261,7 +255,8 @@ class CliquePartitioning(Program):
         # The work for a record grows with the square of the number of records in its groups.
         chunk = max(1, min(CHUNK, 100 * CHUNK // self.k**2))
         chunks = _chunks(n, chunk)
-        arguments = self._graph, self._x, MIN_VIOLATION, LEAVES[self._level], SECOND_LEAVES, max(LEAVES)
+        graph = make_graph(self._keys, n)
+        arguments = graph, self._x, MIN_VIOLATION, LEAVES[self._level], SECOND_LEAVES, max(LEAVES)
         separated = _in_parallel(pool, violated_inequalities, [(*arguments, *records) for records in chunks])
         for (first, last), (inequalities_found, violations) in zip(chunks, separated, strict=True):
             marks, rows = np.unique(_fingerprints(inequalities_found), return_index=True)
@@ -280,8 +275,8 @@ class CliquePartitioning(Program):
         n = len(self.X)
         stay = (self._x[n:] > 0.0) | (self._reduced[n:] < LEAVE_ABOVE * self._y[:n].mean())
         candidates = [self._keys[stay], *self._cheap]
-        for pairs in _pairs_in(self._inequalities, n):
-            candidates.append(pairs)
+        for _, pairs, _ in _pairs_in(self._inequalities, n):
+            candidates.append(np.unique(pairs))
             yield False
         keys = np.unique(np.concatenate(candidates))
         yield False
@@ -312,33 +307,45 @@ class CliquePartitioning(Program):
 
 
 class HalpernIterate:
-    """The primal or the dual vector of the method, shape (m,), with its restarts.
+    """The primal or the dual vector of the method, shape (m,), whose step sizes are divided by ``weights``."""
 
-    ``matrix`` is that of the program for the dual vector, and its transpose for the primal one. Step sizes are divided
-    by ``weights``, shape (m,), those of its rows.
-    """
-
-    def __init__(self, matrix: primal_dual.SignMatrix, weights: FloatArray, start: FloatArray) -> None:
+    def __init__(self, start: FloatArray, weights: FloatArray) -> None:
+        self.weights = weights
         # The start of the next step, perhaps out of bounds; the last restart; and the end of the last step, in bounds.
-        self.current, self.anchor, self.stepped = start.copy(), start.copy(), start.copy()
-        self._matrix, self._weights = matrix, weights
-        self._ranges = _equal_ranges(matrix)
+        self.current = self._anchor = self.stepped = start
 
-    def step(self, pool: ThreadPoolExecutor, kernel: Callable[..., float], *arguments: Any) -> float:
-        """Make a step on all cores, and return its squared length, each entry divided by its step size."""
-        vectors = self.current, self.anchor, self.stepped
-        tasks = [(self._matrix, self._weights, *arguments, *vectors, *rows) for rows in self._ranges]
-        futures = [pool.submit(kernel, *task) for task in tasks[1:]]
-        return kernel(*tasks[0]) + sum(other.result() for other in futures)
+    def move(self, stepped: FloatArray, weight: float) -> float:
+        """Go beyond ``stepped`` as far as it is away, and back towards the last restart; return the squared length."""
+        difference = stepped - self.current
+        self.stepped, self.reflected = stepped, stepped + difference
+        self.current = weight * self.reflected + (1.0 - weight) * self._anchor
+        return float(self.weights @ np.square(difference))
 
-    def distance_to_anchor(self) -> float:
-        """Distance from the last restart."""
-        return primal_dual.weighted_distance(self._weights, self.stepped, self.anchor)
+    def restart(self) -> float:
+        """Restart from the end of the last step, and return its distance from the last restart."""
+        distance = float(np.sqrt(self.weights @ np.square(self.stepped - self._anchor)))
+        self.current = self._anchor = self.stepped
+        return distance
 
-    def restart(self) -> None:
-        """Restart from the end of the last step."""
-        self.current[:] = self.stepped
-        self.anchor[:] = self.stepped
+
+def _make_matrix(keys: IntArray, inequalities: IntArray, n: int) -> Any:
+    """Sparse matrix of the program, with a row for each record, for the number of groups, and for each inequality.
+
+    Its columns are the records and the pairs ``keys``. All entries are 1 or -1.
+    """
+    from scipy.sparse import csr_array
+
+    records, pairs = np.arange(n), np.arange(n, n + len(keys))
+    rows = [records, keys // n, keys % n, np.full(n, n), np.arange(n + 1, n + 1 + len(inequalities))]
+    columns = [records, pairs, pairs, records, inequalities[:, 0]]
+    signs = [1.0, 1.0, 1.0, 1.0, -1.0]
+    for numbers, inequality_keys, sign in _pairs_in(inequalities, n):
+        rows.append(n + 1 + numbers)
+        columns.append(n + np.searchsorted(keys, inequality_keys))
+        signs.append(sign)
+    values = np.repeat(signs, [len(part) for part in rows])
+    shape = n + 1 + len(inequalities), n + len(keys)
+    return csr_array((values, (np.concatenate(rows), np.concatenate(columns))), shape=shape)
 
 
 def _chunks(n: int, size: int) -> list[tuple[int, int]]:
@@ -358,27 +365,18 @@ def _in_parallel(
             yield other.result()
 
 
-def _equal_ranges(matrix: primal_dual.SignMatrix) -> list[tuple[int, int]]:
-    """Split rows into ranges of about equal numbers of entries, one for each core, or a single one for few entries."""
-    entries = int(matrix.starts[-1])
-    count = (os.cpu_count() or 1) if entries > PARALLEL_ENTRIES else 1
-    ends = np.searchsorted(matrix.starts, np.linspace(0, entries, count + 1))
-    ends[-1] = len(matrix.middles)
-    return [(int(first), int(last)) for first, last in pairwise(ends)]
-
-
 def _pair_keys(first_records: IntArray, second_records: IntArray, n: int) -> IntArray:
-    """Keys of pairs of different records, ascending."""
-    keys = np.minimum(first_records, second_records) * n + np.maximum(first_records, second_records)
-    return np.unique(keys[first_records != second_records])
+    """Key of each pair of records."""
+    return np.minimum(first_records, second_records) * n + np.maximum(first_records, second_records)
 
 
-def _pairs_in(inequalities: IntArray, n: int) -> Iterator[IntArray]:
-    """Yield the keys of all pairs in the inequalities, in several arrays."""
+def _pairs_in(inequalities: IntArray, n: int) -> Iterator[tuple[IntArray, IntArray, float]]:
+    """Yield all pairs in the inequalities in several parts: their inequalities, keys, and sign."""
     for a in range(1, inequalities.shape[1]):
-        inequalities = inequalities[inequalities[:, a] >= 0]
+        numbers = np.flatnonzero(inequalities[:, a] >= 0)
         for b in range(a):
-            yield _pair_keys(inequalities[:, b], inequalities[:, a], n)
+            records = inequalities[numbers]
+            yield numbers, _pair_keys(records[:, b], records[:, a], n), -1.0 if b else 1.0
 
 
 def _fingerprints(inequalities: IntArray) -> IntArray:

@@ -12,7 +12,7 @@ import pytest
 
 from microagg import make, metrics
 from microagg.optimum import bounds
-from microagg.optimum.clique_partitioning import CliquePartitioning, _pairs_in
+from microagg.optimum.clique_partitioning import CliquePartitioning, _make_matrix, _pairs_in
 from tests.instances import ROUNDING, instances, random_inequalities
 
 
@@ -33,7 +33,8 @@ def begin(program):
 def start(program, keys, inequalities):
     """Let it have these pairs and inequalities, and dual values of 0."""
     n = len(program.X)
-    program._keys, program._inequalities = np.unique(np.concatenate([keys, *_pairs_in(inequalities, n)])), inequalities
+    pairs = [pairs for _, pairs, _ in _pairs_in(inequalities, n)]
+    program._keys, program._inequalities = np.unique(np.concatenate([keys, *pairs])), inequalities
     program._x = np.concatenate([np.ones(n), np.zeros(len(program._keys))])
     program._y = np.zeros(n + 1 + len(inequalities))
 
@@ -104,6 +105,20 @@ def test_pairs_that_are_not_in_the_program_count():
         start(program, program._keys[:0], program._inequalities)
         evaluate(program, np.append(np.full(len(X), 5 * optimum / len(X) / k / program.unit), 0.0))
         assert program.bound * program.unit <= optimum * ROUNDING
+
+
+def test_every_partition_satisfies_the_program():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n, k = 14, 3
+        labels = rng.permutation(np.arange(n) // k % (n // k))
+        sizes = np.bincount(labels)[labels]
+        first, second = np.triu_indices(n, 1)
+        x = np.append(k / sizes, np.where(labels[first] == labels[second], k / sizes[first], 0.0))
+        left = _make_matrix(first * n + second, random_inequalities(rng, n, 5, 50), n) @ x
+        assert left[:n] == pytest.approx(k)
+        assert left[n] == pytest.approx(k * (labels.max() + 1))
+        assert left[n + 1 :].max() <= 1e-9
 
 
 def test_value_is_what_the_formula_says():

@@ -133,8 +133,8 @@ def test_prices_of_a_list_of_groups(bad, monkeypatch):
 def test_prices_of_pairs_of_records(bad, monkeypatch):
     solve = CliquePartitioning._solve
 
-    def changed(program, pool):
-        yield from solve(program, pool)
+    def changed(program):
+        yield from solve(program)
         program._duals = bad(program._duals)
 
     monkeypatch.setattr(CliquePartitioning, "_solve", changed)

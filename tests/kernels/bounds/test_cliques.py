@@ -1,4 +1,4 @@
-"""The program of clique partitioning as a matrix, and the pairs that are found to be missing in it."""
+"""Missing pairs and violated inequalities of clique partitioning, against all there are."""
 
 from __future__ import annotations
 
@@ -8,52 +8,9 @@ import numpy as np
 import pytest
 from scipy.spatial import KDTree
 
-from microagg.kernels.bounds import primal_dual
 from microagg.kernels.bounds.boxes import make_blocks
-from microagg.kernels.bounds.primal_dual import make_graph, make_matrix, violated_inequalities
-from tests.instances import dense, random_inequalities
-
-
-def test_every_partition_satisfies_the_program():
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        n, k = 14, 3
-        labels = rng.permutation(np.arange(n) // k % (n // k))
-        sizes = np.bincount(labels)[labels]
-        first, second = np.triu_indices(n, 1)
-        graph = primal_dual.make_graph(first * n + second, n)
-        x = np.append(k / sizes, np.where(labels[first] == labels[second], k / sizes[first], 0.0))
-        matrix = primal_dual.make_matrix(graph, random_inequalities(rng, n, 5, 50))
-        transposed = primal_dual.transpose(matrix, len(x))
-        assert np.array_equal(dense(matrix, len(x)), dense(transposed, len(matrix.middles)).T)
-        left = dense(matrix, len(x)) @ x
-        assert left[:n] == pytest.approx(k)
-        assert left[n] == pytest.approx(k * (labels.max() + 1))
-        assert left[n + 1 :].max() <= 1e-9
-
-
-def test_step_sizes_fit_the_matrix_however_rows_are_scaled():
-    """Of the matrix whose entries are divided by the roots of the weights, the greatest singular value is at most 1."""
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        n = 12
-        first, second = np.triu_indices(n, 1)
-        graph = primal_dual.make_graph(first * n + second, n)
-        matrix = primal_dual.make_matrix(graph, random_inequalities(rng, n, 4, 20))
-        width = n + len(first)
-        transposed = primal_dual.transpose(matrix, width)
-        scales = 10.0 ** rng.uniform(-2, 2, size=len(matrix.middles))
-        rows = primal_dual.row_weights(matrix, scales)
-        columns = primal_dual.column_weights(transposed, scales)
-        sizes = np.abs(dense(matrix, width))
-        assert rows == pytest.approx(sizes.sum(axis=1) / scales)
-        assert columns == pytest.approx(scales @ sizes)
-        greatest = np.linalg.norm(dense(matrix, width) / np.sqrt(np.outer(rows, columns)), 2)
-        vector = rng.normal(size=width)
-        for _ in range(300):
-            estimate = primal_dual.power_iteration(matrix, transposed, rows, columns, vector)
-        assert estimate == pytest.approx(greatest, rel=1e-2)
-        assert greatest <= 1.0 + 1e-12
+from microagg.kernels.bounds.cliques import make_graph, price_pairs, violated_inequalities
+from microagg.optimum.clique_partitioning import _make_matrix
 
 
 @pytest.mark.parametrize("d", [1, 3])
@@ -65,15 +22,15 @@ def test_pairs_outside_the_program_are_found_among_many_blocks(d):
     first, second = np.triu_indices(n, 1)
     distances = np.square(X[first] - X[second]).sum(axis=1)
     known = (distances < np.quantile(distances, 0.1)) & (rng.random(len(first)) < 0.8)
-    graph = primal_dual.make_graph((first * n + second)[known], n)
+    graph = make_graph((first * n + second)[known], n)
     # Along a line and with the same u everywhere, what boxes rule out is tight.
     u = rng.exponential(np.quantile(distances, 0.1) / k, size=n) if d > 1 else np.full(n, distances.mean() / k)
-    keys, reduced, total = primal_dual.price_pairs(make_blocks(X), graph, u, k, 100, 300, 1000)
+    keys, reduced, total = price_pairs(make_blocks(X), graph, u, k, 100, 300, 1000)
     expected = distances / k - u[first] - u[second]
     wanted = (expected < 0) & (first >= 100) & (first < 300) & ~known
     assert set(keys) == set((first * n + second)[wanted])
     assert total == pytest.approx(expected[wanted].sum())
-    some, values, same = primal_dual.price_pairs(make_blocks(X), graph, u, k, 100, 300, 2)
+    some, values, same = price_pairs(make_blocks(X), graph, u, k, 100, 300, 2)
     assert same == total
     assert np.bincount(some // n).max() == 2
     assert len(some) < len(keys)
@@ -84,8 +41,8 @@ def test_a_pair_is_found_though_its_box_is_only_just_near_enough():
     """On a line the nearest record of a box lies on its edge."""
     n, k, u = 640, 4, 0.005
     X = np.sort(np.random.default_rng(2).random((n, 1)), axis=0)
-    graph = primal_dual.make_graph(np.empty(0, dtype=np.int64), n)
-    keys, _, _ = primal_dual.price_pairs(make_blocks(X), graph, np.full(n, u), k, 0, n, n)
+    graph = make_graph(np.empty(0, dtype=np.int64), n)
+    keys, _, _ = price_pairs(make_blocks(X), graph, np.full(n, u), k, 0, n, n)
     first, second = np.triu_indices(n, 1)
     wanted = np.square(X[first] - X[second]).sum(axis=1) / k < 2 * u
     assert set(keys) == set((first * n + second)[wanted])
@@ -117,7 +74,7 @@ def test_violated_inequalities_are_violated_by_as_much():
     x = np.append(np.full(n, 0.8), rng.random(len(first)) * (rng.random(len(first)) < 0.5))
     inequalities, violations = violated_inequalities(graph, x, 0.01, 4, 3, 5, 0, n)
     assert set((inequalities[:, 1:] >= 0).sum(axis=1)) == {2, 3, 4}
-    left = dense(make_matrix(graph, inequalities), len(x)) @ x
+    left = _make_matrix(first * n + second, inequalities, n) @ x
     assert left[n + 1 :] == pytest.approx(violations)
     # None with two leaves is more violated than the most violated one that was found.
     Z = np.zeros((n, n))

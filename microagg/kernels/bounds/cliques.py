@@ -1,0 +1,210 @@
+"""Compiled parts of clique partitioning: missing pairs, and violated 2-partition inequalities.
+
+Both are defined in :mod:`microagg.optimum.clique_partitioning`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from microagg.kernels.bounds.boxes import BLOCK, Blocks, greatest_of_blocks, squared_distance_to_box
+from microagg.kernels.compiled import borrows, kernel
+from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
+from microagg.validation import FloatArray, IntArray
+
+#: Maximum rounding error of a reduced cost, as a share of the sum of the sizes of its terms: far more than it can be.
+ROUNDING = 1e-12
+
+# Pairs with a smaller value in the solution count as 0.
+_MIN_VALUE = 1e-3
+
+
+class Graph(NamedTuple):
+    """The pairs of the program, by record."""
+
+    starts: IntArray  # shape (n + 1,): record i is in pairs[starts[i] : starts[i + 1]]
+    partners: IntArray  # shape (2p,): the other record of each of ``pairs``
+    pairs: IntArray  # shape (2p,): their positions among all pairs
+
+
+def make_graph(keys: IntArray, n: int) -> Graph:
+    """Graph of p pairs of n records. The key of i < j is i · n + j."""
+    records = np.concatenate([keys // n, keys % n])
+    order = np.argsort(records, kind="stable")
+    starts = np.searchsorted(records[order], np.arange(n + 1))
+    return Graph(starts, np.concatenate([keys % n, keys // n])[order], order % max(len(keys), 1))
+
+
+@kernel
+def price_pairs(
+    blocks: Blocks, graph: Graph, u: FloatArray, k: int, first: int, last: int, most: int
+) -> tuple[IntArray, FloatArray, float]:
+    """Find pairs i < j outside the graph whose reduced cost d_ij / k - u_i - u_j, rounded down, is negative.
+
+    ``u``, shape (n,), are the dual values of the records. For each first <= i < last the results are the ``most`` most
+    negative pairs: their keys i · n + j, shape (m,), and their reduced costs, shape (m,). The third result is the sum
+    of all negative reduced costs, including those of pairs beyond ``most``.
+    """
+    X = blocks.X
+    n = len(X)
+    highest = greatest_of_blocks(u)
+    keys, values = np.empty(1024, dtype=np.int64), np.empty(1024)
+    count = 0
+    total = 0.0
+    last_partner = np.full(n, -1, dtype=np.int64)
+    for i in range(first, last):
+        begin = count
+        for at in range(graph.starts[i], graph.starts[i + 1]):
+            last_partner[graph.partners[at]] = i
+        for block in range(i // BLOCK, len(blocks.low)):
+            # The limit is raised by the rounding error, so that no block with a negative pair is skipped.
+            limit = k * (u[i] + highest[block] + ROUNDING * (abs(u[i]) + abs(highest[block])))
+            limit += ROUNDING * abs(limit)
+            if squared_distance_to_box(blocks, block, i) > limit:
+                continue
+            for j in range(max(block * BLOCK, i + 1), min(n, (block + 1) * BLOCK)):
+                if last_partner[j] == i:
+                    continue
+                cost = squared_distance_of_rows(X, i, X, j) / k
+                reduced = cost - u[i] - u[j]
+                reduced -= ROUNDING * (cost + abs(u[i]) + abs(u[j]))
+                if reduced >= 0.0:
+                    continue
+                total += reduced
+                at = count
+                if count - begin == most:
+                    at -= 1
+                    if reduced >= values[at]:
+                        continue
+                else:
+                    count += 1
+                    if count > len(keys):
+                        keys = np.concatenate((keys, np.empty_like(keys)))
+                        values = np.concatenate((values, np.empty_like(values)))
+                while at > begin and values[at - 1] > reduced:
+                    keys[at], values[at] = keys[at - 1], values[at - 1]
+                    at -= 1
+                keys[at], values[at] = i * n + j, reduced
+    return keys[:count].copy(), values[:count].copy(), total
+
+
+@kernel
+def violated_inequalities(
+    graph: Graph, x: FloatArray, least: float, most: int, tries: int, width: int, first: int, last: int
+) -> tuple[IntArray, FloatArray]:
+    """Find 2-partition inequalities with a center first <= i < last that x violates.
+
+    ``x``, shape (n + p,), are the values of the records and of the pairs. Each center is tried with each first leaf of
+    positive value and with the ``tries`` second leaves that raise the violation most. Further leaves are added
+    greedily, up to ``most`` leaves, which is at most ``width``.
+
+    The results are the inequalities violated by more than ``least``, shape (m, 1 + width), and their violations,
+    shape (m,). A row is the center, then the leaves in ascending order, padded with -1. Inequalities may repeat.
+    """
+    n = len(graph.starts) - 1
+    inequalities, violations = np.empty((1024, 1 + width), dtype=np.int64), np.empty(1024)
+    count = 0
+    place = np.full(n, -1, dtype=np.int64)
+    leaves = np.empty(width, dtype=np.int64)
+    best, gains = np.empty(tries, dtype=np.int64), np.empty(tries)
+    for center in range(first, last):
+        ids, values, between = _around(graph, x, center, place)
+        m = len(ids)
+        further = np.empty(m)
+        for a in range(m):
+            n_second_leaves = _best_second_leaves(values, between, a, best, gains) if most > 1 else 0
+            for start in range(max(n_second_leaves, 1)):
+                leaves[0] = a
+                size = 1
+                violation = values[a] - x[center]
+                if n_second_leaves > 0:
+                    leaves[1] = best[start]
+                    size = 2
+                    violation += gains[start]
+                    if most > 2:
+                        size, violation = _grow(values, between, further, leaves, size, most, violation)
+                if violation <= least:
+                    continue
+                if count == len(violations):
+                    inequalities = np.concatenate((inequalities, np.empty_like(inequalities)))
+                    violations = np.concatenate((violations, np.empty_like(violations)))
+                inequalities[count] = -1
+                inequalities[count, 0] = center
+                ordered = np.sort(ids[leaves[:size]])
+                for i in range(size):
+                    inequalities[count, i + 1] = ordered[i]
+                violations[count] = violation
+                count += 1
+    return inequalities[:count].copy(), violations[:count].copy()
+
+
+@kernel
+def _around(graph: Graph, x: FloatArray, center: int, place: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return the m records whose pair with the center has a value in x, these, and those between them, shape (m, m)."""
+    n = len(graph.starts) - 1
+    m = 0
+    for at in range(graph.starts[center], graph.starts[center + 1]):
+        m += x[n + graph.pairs[at]] > _MIN_VALUE
+    ids, values, between = np.empty(m, dtype=np.int64), np.empty(m), np.zeros((m, m))
+    m = 0
+    for at in range(graph.starts[center], graph.starts[center + 1]):
+        value = x[n + graph.pairs[at]]
+        if value > _MIN_VALUE:
+            ids[m], values[m] = graph.partners[at], value
+            place[graph.partners[at]] = m
+            m += 1
+    for a in range(m):
+        for at in range(graph.starts[ids[a]], graph.starts[ids[a] + 1]):
+            b = place[graph.partners[at]]
+            if b >= 0:
+                between[a, b] = x[n + graph.pairs[at]]
+    for a in range(m):
+        place[ids[a]] = -1
+    return ids, values, between
+
+
+@borrows
+def _best_second_leaves(values: FloatArray, between: FloatArray, a: int, best: IntArray, gains: FloatArray) -> int:
+    """Find the second leaves that raise the violation most if the first leaf is a; return their number."""
+    n_leaves = 0
+    for b in range(len(values)):
+        gain = values[b] - between[a, b]
+        if b == a or gain <= 0.0:
+            continue
+        at = n_leaves
+        if n_leaves == len(best):
+            at -= 1
+            if gain <= gains[at]:
+                continue
+        else:
+            n_leaves += 1
+        while at > 0 and gains[at - 1] < gain:
+            best[at], gains[at] = best[at - 1], gains[at - 1]
+            at -= 1
+        best[at], gains[at] = b, gain
+    return n_leaves
+
+
+@borrows
+def _grow(
+    values: FloatArray, between: FloatArray, gains: FloatArray, leaves: IntArray, size: int, most: int, violation: float
+) -> tuple[int, float]:
+    """Add the leaf that raises the violation most while any does; return the number of leaves and the violation."""
+    m = len(values)
+    for b in range(m):
+        gains[b] = values[b]
+        for at in range(size):
+            gains[b] -= between[leaves[at], b] if leaves[at] != b else np.inf
+    while size < most:
+        b = int(np.argmax(gains))
+        if gains[b] <= 1e-9:
+            break
+        leaves[size] = b
+        size += 1
+        violation += gains[b]
+        for c in range(m):
+            gains[c] -= between[b, c]
+        gains[b] = -np.inf
+    return size, violation
