@@ -33,7 +33,7 @@ from microagg.optimum.master_problem import (
 )
 from microagg.optimum.program import ALLOWANCE
 from microagg.optimum.set_partitioning import SetPartitioning
-from microagg.validation import FloatArray, IntArray
+from microagg.validation import IntArray
 
 #: Seconds between two calls of ``go_on`` by the solver.
 _SECONDS_BETWEEN_CALLS = 0.2
@@ -42,37 +42,31 @@ MIN_GAIN = 1e-7
 
 
 def recombine(
-    members: Any,
-    costs: FloatArray,
-    cuts: Any,
-    limits: FloatArray,
-    start: IntArray | None,
-    until: float,
-    go_on: Callable[[], bool],
+    sets: SetPartitioning, groups: IntArray, start: IntArray | None, until: float, go_on: Callable[[], bool]
 ) -> IntArray | None:
-    """Combine some of m groups into the best partition of n records, and return their indices or None.
+    """Combine some of ``groups`` into the best partition, and return its groups, or None if none was found.
 
-    The sparse ``members``, shape (m, n), are 1 if a group has a record; ``costs``, shape (m,), are the groups' SSE. The
-    sparse ``cuts``, shape (m, t), are coefficients of the groups in inequalities that every partition satisfies, and
-    ``limits``, shape (t,), the right sides. ``start`` are the indices of the groups of an initial partition. The solver
-    stops at ``until`` (``time.perf_counter``) or when ``go_on`` returns False.
+    ``start`` are the groups of an initial partition, which counts only if ``groups`` has all of them. The solver stops
+    at ``until`` (``time.perf_counter``) or when ``go_on`` returns False.
     """
     import highspy
     from scipy.sparse import csr_array, hstack
 
     from microagg.kernels.running import new_solver
 
-    m, n = members.shape
+    n, m, cuts = len(sets.X), len(groups), sets.master.cuts
+    members, limits = membership_matrix(groups, n), cut_limits(cuts)
     time_left = max(until - time.perf_counter(), 0.01)
     highs = new_solver(mip_rel_gap=MIN_GAIN, mip_abs_gap=0.0, time_limit=time_left)
     add_equations(highs, n)
     add_rows(highs, np.full(len(limits), -np.inf), limits, csr_array((len(limits), 0)))
-    columns = add_columns(highs, costs, hstack([members, cuts], format="csr"), high=1.0)
+    entries = hstack([members, cut_coefficients(members, cuts)], format="csr")
+    columns = add_columns(highs, group_costs(sets.X, groups), entries, high=1.0)
     highs.changeColsIntegrality(m, columns, np.full(m, highspy.HighsVarType.kInteger))
-    if start is not None:
+    keys_of_start = {group.tobytes() for group in start} if start is not None else set()
+    values = np.array([float(group.tobytes() in keys_of_start) for group in groups])
+    if keys_of_start and values.sum() == len(keys_of_start):
         solution = highspy.HighsSolution()
-        values = np.zeros(m)
-        values[start] = 1.0
         solution.col_value = values.tolist()
         highs.setSolution(solution)
     last_call = [time.perf_counter()]
@@ -85,31 +79,12 @@ def recombine(
 
     highs.cbMipInterrupt.subscribe(ask)
     highs.run()
-    info = highs.getInfo()
-    if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+    if highs.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
         return None
-    groups = np.flatnonzero(np.array(highs.getSolution().col_value) > 0.5)
+    chosen = np.flatnonzero(np.array(highs.getSolution().col_value) > 0.5)
     # The solver is not trusted: every record must be in exactly one of the groups.
-    whole = (np.asarray(members.tocsr()[groups].sum(axis=0)) == 1.0).all()
-    return groups if whole else None
-
-
-def recombine_groups(
-    sets: SetPartitioning, groups: IntArray, start: IntArray | None, until: float, go_on: Callable[[], bool]
-) -> IntArray | None:
-    """Like :func:`recombine`, but return groups, and take ``groups`` and cuts of the master problem.
-
-    ``start`` are the groups of an initial partition, which counts only if ``groups`` has all of them.
-    """
-    cuts, members = sets.master.cuts, membership_matrix(groups, len(sets.X))
-    numbers = {group.tobytes(): number for number, group in enumerate(groups)}
-    start_numbers = [numbers.get(group.tobytes()) for group in start] if start is not None else [None]
-    start_indices = None if None in start_numbers else np.array(start_numbers, dtype=np.int64)
-    coefficients = cut_coefficients(members, cuts)
-    indices = recombine(
-        members, group_costs(sets.X, groups), coefficients, cut_limits(cuts), start_indices, until, go_on
-    )
-    return None if indices is None else groups[indices]
+    is_partition = (np.asarray(members[chosen].sum(axis=0)) == 1.0).all()
+    return groups[chosen] if is_partition else None
 
 
 #: Maximum seconds of one recombination.
@@ -239,7 +214,7 @@ class Branching:
         """Combine the groups of the program into a better partition, and return whether time is left."""
         master, end = self._sets.master, min(until, time.perf_counter() + _SECONDS)
         self._put_together = len(master.groups)
-        partition = recombine_groups(self._sets, master.groups, self.groups, end, go_on)
+        partition = recombine(self._sets, master.groups, self.groups, end, go_on)
         if partition is not None:
             self._take_partition(partition)
         return time.perf_counter() < until

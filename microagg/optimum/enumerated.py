@@ -38,7 +38,7 @@ from microagg.optimum.master_problem import (
     membership_matrix,
     run,
 )
-from microagg.optimum.program import ALLOWANCE, Multipliers, prove_bound, usable
+from microagg.optimum.program import ALLOWANCE, prove_bound, usable
 from microagg.validation import FloatArray, IntArray
 
 #: A leaf is closed once its bound is at most this share below the SSE of the best known partition.
@@ -123,9 +123,9 @@ class Enumerated:
         # Columns of one record each: without them some decisions might leave no solution.
         self._missing_cost = 10.0 * max(1.0, float(self._costs.max()))
         add_columns(self._highs, np.full(self._n, self._missing_cost), eye_array(self._n, format="csr"))
-        self._add_cuts([cut for cut, sigma in zip(prices.cuts, prices.sigma, strict=True) if sigma > 0.0])
-        sigma = prices.sigma[prices.sigma > 0.0]
-        self._add_groups(np.argsort(self._reduced_costs(prices.pi, sigma), kind="stable")[: 3 * self._n])
+        used = prices.without_idle_cuts()
+        self._add_cuts(used.cuts)
+        self._add_groups(np.argsort(self._reduced_costs(used), kind="stable")[: 3 * self._n])
 
     @property
     def bound(self) -> float:
@@ -191,23 +191,22 @@ class Enumerated:
         covers = self._members[self._columns[used]].sum() == self._n
         return bool(covers and (np.abs(self._values - used) <= 1e-6).all())
 
-    def _reduced_costs(self, pi: FloatArray, sigma: FloatArray) -> FloatArray:
-        """Reduced cost of each group of the list, shape (m,)."""
-        return np.asarray(self._costs - self._members @ pi + self._coefficients @ sigma)
+    def _reduced_costs(self, prices: Prices) -> FloatArray:
+        """Reduced cost of each group of the list at prices for the current cuts, shape (m,)."""
+        return np.asarray(self._costs - self._members @ prices.pi + self._coefficients @ prices.sigma)
 
     def _solve(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Solve the program with all groups that it needs, and return whether there was time."""
-        n = self._n
         while True:
             if not run(self._highs, until, go_on):
                 return False
-            self._values = np.array(self._highs.getSolution().col_value)[n:]
-            pi, sigma = self._duals()
-            multipliers = Multipliers(pi, (n,)), Multipliers(sigma, (len(self._cuts),), low=0.0)
-            reduced = self._reduced_costs(pi, sigma) if usable(*multipliers) else np.zeros(len(self._costs))
-            bound = prove_bound(partial(self._dual_bound, pi, sigma, reduced), *multipliers)
+            self._values = np.array(self._highs.getSolution().col_value)[self._n :]
+            prices = self._prices()
+            multipliers = prices.multipliers(self._n)
+            reduced = self._reduced_costs(prices) if usable(*multipliers) else np.zeros(len(self._costs))
+            bound = prove_bound(partial(self._lower_bound, prices, reduced), *multipliers)
             if bound > max(self._course):
-                self._take_bound(bound, pi, sigma, reduced)
+                self._take_bound(bound, prices, reduced)
             absent = self._allowed.copy()
             absent[self._columns] = False
             missing = np.flatnonzero((reduced < _MAX_REDUCED_COST) & absent)
@@ -216,22 +215,19 @@ class Enumerated:
                 return True
             self._add_groups(missing[np.argsort(reduced[missing], kind="stable")[:_MAX_ENTERING]])
 
-    def _duals(self) -> tuple[FloatArray, FloatArray]:
-        """Dual values of the records and of the cuts in the solution."""
+    def _prices(self) -> Prices:
+        """Dual values of the solution."""
         duals = np.array(self._highs.getSolution().row_dual)
-        return duals[: self._n], np.maximum(-duals[self._n :], 0.0)
+        return Prices(duals[: self._n], tuple(self._cuts), np.maximum(-duals[self._n :], 0.0))
 
-    def _dual_bound(self, pi: FloatArray, sigma: FloatArray, reduced: FloatArray) -> float:
-        """Lower bound for the current leaf, from dual values and the reduced costs at them."""
+    def _lower_bound(self, prices: Prices, reduced: FloatArray) -> float:
+        """Lower bound for the current leaf, from prices and the reduced costs at them."""
         groups_term = float(reduced[self._allowed].min(initial=0.0)) * (self._n // self._k)
-        cuts_term = float(sigma @ cut_limits(self._cuts))
-        sizes = float(np.abs(pi).sum()) + cuts_term - groups_term
-        return float(pi.sum()) - cuts_term + groups_term - ALLOWANCE * sizes
+        return prices.value + groups_term - ALLOWANCE * (prices.size - groups_term)
 
-    def _take_bound(self, bound: float, pi: FloatArray, sigma: FloatArray, reduced: FloatArray) -> None:
+    def _take_bound(self, bound: float, prices: Prices, reduced: FloatArray) -> None:
         """Take a bound as the best of the current leaf, and its prices for the proof."""
-        used = np.flatnonzero(sigma > 0.0)
-        self._proving = Prices(pi, tuple(self._cuts[cut] for cut in used), sigma[used])
+        self._proving = prices.without_idle_cuts()
         self._course[-1] = bound
         if self._path == ():
             self._root, self._root_prices, self._root_bound = reduced, self._proving, bound
@@ -276,7 +272,7 @@ class Enumerated:
 
     def _drop_cuts(self) -> None:
         """Drop the cuts that have no price, once there are many."""
-        _, sigma = self._duals()
+        sigma = self._prices().sigma
         dropped_rows = np.flatnonzero(sigma < 1e-9)
         if len(dropped_rows) < (_MAX_IDLE if self._path == () else _MAX_IDLE_BELOW):
             return

@@ -14,6 +14,7 @@ import numpy as np
 
 from microagg.kernels.bounds.rank_one import Cut, violated_cuts
 from microagg.kernels.running import THREADS
+from microagg.optimum.program import Multipliers
 from microagg.validation import FloatArray, IntArray
 
 #: A sum of values within this distance of an integer counts as that integer.
@@ -27,18 +28,30 @@ _DENOMINATORS, MIN_TRIES, MAX_TRIES, _STEPS = (2, 3, 4, 5), 3, 48, 12
 
 
 class Prices(NamedTuple):
-    """A dual solution with its cuts: ``pi``, shape (n,), of any sign, and ``sigma``, shape (c,), at least 0."""
+    """Dual values of the records, of any sign, and of cuts, at least 0."""
 
-    pi: FloatArray
+    pi: FloatArray  # shape (n,)
     cuts: tuple[Cut, ...]
-    sigma: FloatArray
+    sigma: FloatArray  # shape (c,)
 
+    @property
+    def value(self) -> float:
+        """Lower bound that they prove if no group has a negative reduced cost."""
+        return float(self.pi.sum()) - float(self.sigma @ cut_limits(self.cuts))
 
-class Duals(NamedTuple):
-    """Dual values of the records and of the cuts."""
+    @property
+    def size(self) -> float:
+        """Sum of the sizes of the terms of :attr:`value`."""
+        return float(np.abs(self.pi).sum()) + float(self.sigma @ cut_limits(self.cuts))
 
-    pi: FloatArray  # shape (n,): of any sign
-    sigma: FloatArray  # shape (number of cuts,): not negative
+    def multipliers(self, n: int) -> tuple[Multipliers, Multipliers]:
+        """All values with the shapes and ranges that they must have for ``n`` records."""
+        return Multipliers(self.pi, (n,)), Multipliers(self.sigma, (len(self.cuts),), low=0.0)
+
+    def without_idle_cuts(self) -> Prices:
+        """The same prices with only the cuts whose dual value is not 0."""
+        used = np.flatnonzero(self.sigma > 0.0)
+        return Prices(self.pi, tuple(self.cuts[cut] for cut in used), self.sigma[used])
 
 
 class Master:
@@ -59,10 +72,10 @@ class Master:
         # Of shape (m, 2k - 1): members in ascending order, filled up with -1, which come first.
         self.groups = np.empty((0, 2 * k - 1), dtype=np.int64)
         self.cuts: list[Cut] = []
-        # The solution: its duals; its value, an upper bound on the bounds of all pi within the box; the primal values
+        # The solution: its prices; its value, an upper bound on the bounds of all pi within the box; the primal values
         # of the groups at that time, shape (m,) or shorter; and the sum of those of the columns of the box, 0 if the
         # box does not restrict pi.
-        self.duals = Duals(np.zeros(n), np.empty(0))
+        self.prices = Prices(np.zeros(n), (), np.empty(0))
         self.value = self.box_activity = 0.0
         self.values = np.empty(0)
         # Whether the last solve had no solution: no dual values within the box suit the groups.
@@ -94,7 +107,7 @@ class Master:
             return False
         solution = highs.getSolution()
         dual, primal = np.array(solution.row_dual), np.array(solution.col_value)
-        self.duals = Duals(dual[:n], np.maximum(-dual[self._rows_of_cuts], 0.0))
+        self.prices = Prices(dual[:n], tuple(self.cuts), np.maximum(-dual[self._rows_of_cuts], 0.0))
         self.values = primal[self._columns]
         self.box_activity = float(primal.sum() - self.values.sum())
         self.value = highs.getObjectiveValue()
@@ -133,10 +146,6 @@ class Master:
             self._rows_of_cuts = np.append(self._rows_of_cuts, rows)
             self.cuts.extend(cuts)
         return len(cuts)
-
-    def dual_value(self, duals: Duals) -> float:
-        """Lower bound that a dual solution proves if no group has a negative reduced cost."""
-        return float(duals.pi.sum()) - float(duals.sigma @ cut_limits(self.cuts[: len(duals.sigma)]))
 
 
 def run(highs: Any, until: float, go_on: Callable[[], bool]) -> bool:

@@ -53,8 +53,8 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.kernels.bounds import pricing
-from microagg.optimum.master_problem import MIN_TRIES, SLICE, Duals, Master, Prices, cut_limits, group_costs
-from microagg.optimum.program import ALLOWANCE, Multipliers, Program, prove_bound, usable
+from microagg.optimum.master_problem import MIN_TRIES, SLICE, Master, Prices, group_costs
+from microagg.optimum.program import ALLOWANCE, Program, prove_bound, usable
 from microagg.validation import FloatArray, IntArray
 
 #: Maximum number of groups of a root that enter at a time.
@@ -76,9 +76,9 @@ BOX = 0.05
 
 
 class GroupSearch(NamedTuple):
-    """A search for groups with a negative reduced cost: dual values, cuts, result, and remaining ranges of roots."""
+    """A search for groups with a negative reduced cost: prices, cuts, result, and remaining ranges of roots."""
 
-    duals: Duals
+    prices: Prices
     cuts: pricing.Cuts
     result: pricing.Found
     tasks: deque[tuple[int, int]]
@@ -86,10 +86,10 @@ class GroupSearch(NamedTuple):
 
 @dataclass
 class Listing:
-    """A search for all groups below a gap: dual values, remaining sizes and roots, groups so far, and their number."""
+    """A search for all groups below a gap: prices, remaining sizes and roots, groups so far, and their number."""
 
     gap: float
-    duals: Duals
+    prices: Prices
     tasks: deque[tuple[int, int]]
     groups: list[IntArray] = field(default_factory=list)
     total: int = 0
@@ -99,7 +99,7 @@ class Listing:
 class SetPartitioning(Program):
     """The program over the current groups, its ``master``. An iteration solves it and searches for groups once.
 
-    Its ``bound`` has the dual values ``duals``. It has converged when no group and, ``with_cuts``, no cut is missing
+    Its ``bound`` is that of the ``prices``. It has converged when no group and, ``with_cuts``, no cut is missing
     that could raise the bound. The search for groups runs in ``threads``, by default one for each core.
     """
 
@@ -116,7 +116,7 @@ class SetPartitioning(Program):
         self._center = self._halves[:, k - 1] / k
         self._center_value = float(self._center.sum())
         self.bound = self._center_value * (1 - ALLOWANCE)
-        self.duals = Duals(self._center, np.empty(0))
+        self.prices = Prices(self._center, (), np.empty(0))
         self._box = BOX * np.maximum(self._center, 0.1)
         self._effort = FIRST_EFFORT
         self._current_search: GroupSearch | None = None
@@ -134,10 +134,10 @@ class SetPartitioning(Program):
                 self._box *= 4.0
                 self.master.confine(self._center, self._box)
                 return True
-            if not usable(*self._multipliers(self.master.duals)):
+            if not usable(*self.master.prices.multipliers(len(self.X))):
                 self.converged = True  # there is nothing to start from
                 return True
-            self._current_search = self._start(self.master.duals)
+            self._current_search = self._start(self.master.prices)
         if not self._search(self._current_search, until, go_on):
             return False
         self._update(self._current_search)
@@ -147,31 +147,31 @@ class SetPartitioning(Program):
     def groups_below(
         self, gap: float, max_groups: int, until: float, go_on: Callable[[], bool]
     ) -> tuple[bool, IntArray | None]:
-        """Find all groups with a reduced cost below ``gap``, at the dual values of the best bound.
+        """Find all groups with a reduced cost below ``gap``, at the prices of the best bound.
 
         ``gap`` is in squared units of the scaled records. A group of s has such a reduced cost if it has a negative one
         at prices raised by gap / s. Returns whether there was time, see :meth:`Program.advance`, and the groups, or
         None for more than ``max_groups``. The next call with the same gap continues a stopped search.
         """
-        n, k, duals, master = len(self.X), self.k, self.duals, self.master
-        if not (np.isfinite(gap) and usable(*self._multipliers(duals))):
+        n, k, prices = len(self.X), self.k, self.prices
+        if not (np.isfinite(gap) and usable(*prices.multipliers(n))):
             return True, None
-        if self._listing is None or self._listing.gap != gap or self._listing.duals is not duals:
+        if self._listing is None or self._listing.gap != gap or self._listing.prices is not prices:
             tasks = deque((size, root) for size in range(k, 2 * k) for root in range(n))
-            self._listing = Listing(gap, duals, tasks)
+            self._listing = Listing(gap, prices, tasks)
         listing = self._listing
-        cuts = pricing.make_cuts(n, master.cuts, duals.sigma)
+        cuts = pricing.make_cuts(n, prices.cuts, prices.sigma)
 
         def work(task: tuple[int, int]) -> None:
             if listing.total > max_groups:
                 return
             size, root = task
-            prices = duals.pi + (gap - LIMIT) / size
+            raised_pi = prices.pi + (gap - LIMIT) / size
             # Much memory takes time, and few roots need it.
             for room in ROOMS:
                 priced = pricing.make_all(root, k, room)
                 limits = LIMIT, MAX_WORK
-                pricing.price(self._blocks, prices, cuts, self._halves, size, size, root, root + 1, *limits, priced)
+                pricing.price(self._blocks, raised_pi, cuts, self._halves, size, size, root, root + 1, *limits, priced)
                 if not priced.cut_short[0]:
                     break
             with listing.lock:
@@ -182,12 +182,6 @@ class SetPartitioning(Program):
             return False, None
         self._listing = None
         return True, None if listing.total > max_groups else np.unique(np.concatenate(listing.groups), axis=0)
-
-    @property
-    def prices(self) -> Prices:
-        """The dual values of the best bound, with their cuts."""
-        duals = self.duals
-        return Prices(duals.pi, tuple(self.master.cuts[: len(duals.sigma)]), duals.sigma)
 
     def groups_from(self, labels: IntArray) -> IntArray:
         """Groups of fewer than 2k records of a partition, in the form of :attr:`Master.groups`."""
@@ -212,38 +206,26 @@ class SetPartitioning(Program):
             labels[self.places[group[group >= 0]]] = number
         return labels
 
-    def lower_bound(self, duals: Duals, result: pricing.Found) -> float:
-        """Lower bound at ``duals``, from a finished search for groups with them, in scaled units."""
-        n = len(duals.pi)
-        groups_term = _sum_smallest(result.least, n // self.k)
-        sizes = np.abs(duals.pi).sum() - groups_term
-        sizes += duals.sigma @ cut_limits(self.master.cuts[: len(duals.sigma)])
-        return float(self.master.dual_value(duals) + groups_term - ALLOWANCE * sizes)
+    def lower_bound(self, prices: Prices, result: pricing.Found) -> float:
+        """Lower bound at ``prices``, from a finished search for groups with them, in scaled units."""
+        groups_term = _sum_smallest(result.least, len(self.X) // self.k)
+        return prices.value + groups_term - ALLOWANCE * (prices.size - groups_term)
 
-    def _multipliers(self, duals: Duals) -> tuple[Multipliers, ...]:
-        """Dual values with their required shapes and ranges."""
-        cut_multipliers = Multipliers(duals.sigma, (min(len(duals.sigma), len(self.master.cuts)),), low=0.0)
-        return Multipliers(duals.pi, (len(self.X),)), cut_multipliers
-
-    def _proven_bound(self, search: GroupSearch) -> float:
-        """Lower bound from a finished search, checked."""
-        return prove_bound(lambda: self.lower_bound(search.duals, search.result), *self._multipliers(search.duals))
-
-    def _start(self, duals: Duals) -> GroupSearch:
-        n = len(duals.pi)
+    def _start(self, prices: Prices) -> GroupSearch:
+        n = len(self.X)
         step = max(1, min(64, n // 32))
         tasks = deque((root, min(n, root + step)) for root in range(0, n, step))
-        cuts = pricing.make_cuts(n, self.master.cuts, duals.sigma)
-        return GroupSearch(duals, cuts, pricing.make_found(n, self.k, GROUPS_PER_ROOT), tasks)
+        cuts = pricing.make_cuts(n, prices.cuts, prices.sigma)
+        return GroupSearch(prices, cuts, pricing.make_found(n, self.k, GROUPS_PER_ROOT), tasks)
 
     def _search(self, search: GroupSearch, until: float, go_on: Callable[[], bool]) -> bool:
         """Search until ``until`` or a stop, and return whether all roots are done."""
-        duals, cuts, result, tasks = search
+        prices, cuts, result, tasks = search
         sizes = self.k, 2 * self.k - 1
 
         def work(roots: tuple[int, int]) -> None:
             limits = LIMIT, self._effort
-            pricing.price(self._blocks, duals.pi, cuts, self._halves, *sizes, *roots, *limits, result)
+            pricing.price(self._blocks, prices.pi, cuts, self._halves, *sizes, *roots, *limits, result)
 
         return _work_off(work, tasks, self._threads, until, go_on)
 
@@ -259,23 +241,23 @@ class SetPartitioning(Program):
     def _update(self, search: GroupSearch) -> None:
         """Use the result of a finished search: its bound, its groups, and a new center and box of pi."""
         self.iterations += 1
-        duals, result, master = search.duals, search.result, self.master
-        bound = self._proven_bound(search)
+        prices, result, master = search.prices, search.result, self.master
+        bound = prove_bound(lambda: self.lower_bound(prices, result), *prices.multipliers(len(self.X)))
         if bound > self.bound:
-            self.bound, self.duals = bound, duals
+            self.bound, self.prices = bound, prices
         cut_short = bool(result.cut_short.any())
         n_new = master.add_groups(result.groups[np.arange(GROUPS_PER_ROOT) < result.counts[:, np.newaxis]])
         confined = master.box_activity > 1e-6
         # The bound if the search had missed no cheaper groups.
         cheapest = np.where(result.counts > 0, result.costs[:, 0], 0.0)
-        value = master.dual_value(duals) + _sum_smallest(cheapest, len(cheapest) // self.k)
+        value = prices.value + _sum_smallest(cheapest, len(cheapest) // self.k)
         # Within the box no dual solution gives a better bound than the master problem's value.
         self._center_value = min(self._center_value, master.value)
         gap = master.value - self._center_value
         if value > self._center_value:
             if confined and value > self._center_value + 0.1 * gap:
                 self._box *= 1.5
-            self._center, self._center_value = duals.pi, value
+            self._center, self._center_value = prices.pi, value
         elif value < self._center_value - gap:
             self._box *= 0.7
         if n_new == 0 and cut_short:

@@ -6,7 +6,6 @@ from math import inf
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from microagg import Search, metrics, optimum
 from microagg.optimum import bounds, enumerated, proof_checker
@@ -123,17 +122,15 @@ def test_a_better_partition_reopens_a_tree_whose_groups_were_too_many(monkeypatc
 
 
 def test_best_of_some_groups():
-    groups = np.array(
-        [[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1], [1, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0]]
-    )
-    costs = np.array([1.0, 2.0, 1.0, 1.0, 1.5])
-    none = csr_array((5, 0))
-    found = recombine(csr_array(groups), costs, none, np.empty(0), None, inf, lambda: True)
-    assert found.tolist() == [2, 3, 4]
-    cut, most, start = csr_array(np.array([[0], [0], [0], [1], [2]])), np.array([2.0]), np.array([0, 1, 2])
-    assert recombine(csr_array(groups), costs, cut, most, start, inf, lambda: True).tolist() == [0, 1, 2]
-    assert recombine(csr_array(groups), costs, cut, most + 1, start, inf, lambda: True).tolist() == [2, 3, 4]
-    assert recombine(csr_array(groups[:2]), costs[:2], csr_array((2, 0)), np.empty(0), None, inf, lambda: True) is None
+    X = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0], [2.0, 1.0], [9.0, 0.0], [9.0, 1.0]])
+    sets = SetPartitioning(X, 2)
+    listed = np.array([[-1, 0, 1], [-1, 2, 3], [-1, 4, 5], [-1, 0, 2], [-1, 1, 3]])
+    place = np.append(np.argsort(sets.places), -1)
+    groups = np.sort(place[listed], axis=1)
+    for start in (None, groups[:3], np.sort(place[[[-1, 0, 4]]], axis=1)):
+        found = recombine(sets, groups, start, inf, lambda: True)
+        assert np.array_equal(found, groups[[2, 3, 4]])
+    assert recombine(sets, groups[:2], None, inf, lambda: True) is None
 
 
 def test_search_goes_on_from_what_it_is_told():

@@ -71,7 +71,7 @@ def test_prices_from_the_solver(bad, monkeypatch):
 
     def changed(master, *arguments):
         solved = solve(master, *arguments)
-        master.duals = master.duals._replace(pi=bad(master.duals.pi))
+        master.prices = master.prices._replace(pi=bad(master.prices.pi))
         return solved
 
     monkeypatch.setattr(Master, "solve", changed)
@@ -79,9 +79,9 @@ def test_prices_from_the_solver(bad, monkeypatch):
         some_steps(SetPartitioning(X, k), optimum)
 
 
-def take_in(program, duals):
+def take_in(program, prices):
     with np.errstate(invalid="ignore"):
-        search = program._start(duals)
+        search = program._start(prices)
     assert program._search(search, inf, lambda: True)
     program._update(search)
 
@@ -101,7 +101,7 @@ def test_prices_of_cuts(sigma):
         program = converged(X, k)
         master, before = program.master, program.sse
         cuts += len(master.cuts)
-        take_in(program, master.duals._replace(sigma=np.full(len(master.cuts), sigma)))
+        take_in(program, master.prices._replace(sigma=np.full(len(master.prices.cuts), sigma)))
         assert before <= program.sse <= optimum * ROUNDING
     assert cuts
 
@@ -114,15 +114,15 @@ def test_no_list_up_to_a_limit_that_is_none(gap):
 
 def test_prices_of_a_list_of_groups(bad, monkeypatch):
     monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
-    duals = Enumerated._duals
+    solved = Enumerated._prices
     asked = []
 
     def changed(listed):
-        pi, sigma = duals(listed)
-        asked.append(bad(pi))
-        return asked[-1], sigma
+        prices = solved(listed)
+        asked.append(bad(prices.pi))
+        return prices._replace(pi=asked[-1])
 
-    monkeypatch.setattr(Enumerated, "_duals", changed)
+    monkeypatch.setattr(Enumerated, "_prices", changed)
     for X, k, optimum in SOME:
         tree = Branching(converged(X, k))
         tree.offer(a_bad_partition(X, k))

@@ -13,7 +13,7 @@ import pytest
 from microagg import metrics
 from microagg.kernels.bounds import pricing
 from microagg.optimum import bounds
-from microagg.optimum.master_problem import Duals
+from microagg.optimum.master_problem import Prices
 from microagg.optimum.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
 from tests.instances import ROUNDING, instances, random_cuts
@@ -39,12 +39,12 @@ def test_any_duals_give_a_bound():
         program = SetPartitioning(X, k)
         optimum = bounds.exact(program.X, k)[0]
         program._effort = int(rng.choice([0, 5, 10**9]))
-        program.master.cuts = random_cuts(rng, n, seed % 7)
+        cuts = tuple(random_cuts(rng, n, seed % 7))
         mean = optimum / n
-        sigma = rng.exponential(mean, size=len(program.master.cuts))
-        search = program._start(Duals(rng.normal(mean, mean, size=n), sigma))
+        sigma = rng.exponential(mean, size=len(cuts))
+        search = program._start(Prices(rng.normal(mean, mean, size=n), cuts, sigma))
         assert program._search(search, inf, lambda: True)
-        assert program.lower_bound(search.duals, search.result) <= optimum * ROUNDING + 1e-12
+        assert program.lower_bound(search.prices, search.result) <= optimum * ROUNDING + 1e-12
 
 
 def test_bound_is_the_optimum_where_only_the_best_groups_are_cheap():
@@ -53,9 +53,9 @@ def test_bound_is_the_optimum_where_only_the_best_groups_are_cheap():
     X = np.vstack([group + 100.0 * i for i in range(4)])  # equally cheap, as any record may be the root
     program = SetPartitioning(X, 3)
     optimum, labels = bounds.exact(program.X, 3)
-    search = program._start(Duals((2 * metrics.group_sse(program.X, labels) / 3)[labels], np.empty(0)))
+    search = program._start(Prices((2 * metrics.group_sse(program.X, labels) / 3)[labels], (), np.empty(0)))
     assert program._search(search, inf, lambda: True)
-    assert optimum * (1 - 1e-4) < program.lower_bound(search.duals, search.result) <= optimum * ROUNDING
+    assert optimum * (1 - 1e-4) < program.lower_bound(search.prices, search.result) <= optimum * ROUNDING
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -82,12 +82,12 @@ def test_groups_below_a_gap_are_all_of_them():
         finished, found = program.groups_below(gap, 10**6, inf, lambda: True)
         assert finished
         found = {frozenset(group[group >= 0].tolist()) for group in found}
-        duals, master = program.duals, program.master
+        prices = program.prices
         for size in range(k, min(2 * k - 1, len(X)) + 1):
             for group in combinations(range(len(X)), size):
                 members = list(group)
-                cost = np.square(program.X[members] - program.X[members].mean(axis=0)).sum() - duals.pi[members].sum()
-                for cut, sigma in zip(master.cuts, duals.sigma, strict=False):
+                cost = np.square(program.X[members] - program.X[members].mean(axis=0)).sum() - prices.pi[members].sum()
+                for cut, sigma in zip(prices.cuts, prices.sigma, strict=True):
                     weight = sum(u for record, u in zip(cut.records, cut.multipliers, strict=True) if record in group)
                     cost += sigma * (weight // cut.denominator)
                 assert (frozenset(group) in found) == (cost < gap) or abs(cost - gap) < 1e-6
