@@ -14,7 +14,6 @@ optimum; or none has, bound + part is a lower bound, and the next part is larger
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -89,12 +88,10 @@ def recombine(
 
 #: Maximum seconds of one recombination.
 _SECONDS = 10.0
-#: Shares of the distance to the best known SSE up to which groups are enumerated; without a partition into these, the
-#: reach grows by REACH_GROWTH.
-REACH_GROWTH = 2.0
-SHARES = tuple(REACH_GROWTH**-step for step in range(24))
-#: Maximum numbers of groups enumerated: up to the whole distance or after a first part, and up to a first part.
+#: Maximum numbers of groups enumerated: up to the whole distance or after a first list, and for a first list.
 MAX_GROUPS, FIRST_LIST_SIZE = 1_500_000, 20_000
+#: Minimum reach of a first list, as a share of the distance.
+MIN_REACH = 1e-7
 #: Groups are recombined once their number has grown by this factor.
 GROWTH = 1.1
 
@@ -113,13 +110,13 @@ class Branching:
         self.least = np.inf
         self._is_optimal = False
         self._put_together = 0
-        # The list, its prices, and the lower bound from it; the distance to the best known SSE at the last attempt; the
-        # reduced cost up to which groups were listed; the reaches still to try; and the maximum number of groups.
+        # The list, its prices, and the lower bound from it.
         self._list: Enumerated | None = None
         self._listed: Prices | None = None
-        self._list_bound, self._gap, self._reach = 0.0, np.inf, 0.0
-        self._reaches: deque[float] = deque()
-        self._max_groups = MAX_GROUPS
+        self._list_bound = 0.0
+        # The reduced cost up to which groups are listed, their maximum number, and the distance at which there were too
+        # many.
+        self._reach, self._max_groups, self._distance_in_vain = np.inf, MAX_GROUPS, np.inf
         self._update()
 
     @property
@@ -221,9 +218,9 @@ class Branching:
 
     @property
     def _is_worth_listing(self) -> bool:
-        """Whether to enumerate groups: at first, after the distance has shrunk, or with reaches still to try."""
-        again = self._distance < 0.9 * self._gap or self._reach > 0.0 or self._reaches
-        return self._target < np.inf and (self._sets.bound >= self._target or bool(again))
+        """Whether the groups to enumerate may be few enough."""
+        may_be_few = self._distance < 0.9 * self._distance_in_vain
+        return self._target < np.inf and (self._sets.bound >= self._target or may_be_few)
 
     @property
     def _distance(self) -> float:
@@ -233,23 +230,19 @@ class Branching:
     def _enumerate(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Enumerate all groups that count, or if there are too many, those up to a smaller reduced cost."""
         sets = self._sets
-        if not self._reaches or self._distance < 0.9 * self._gap:
-            self._gap = self._distance
-            shares = SHARES if self._reach == 0.0 else [min(1.0, REACH_GROWTH * self._reach / self._gap)]
-            self._reaches = deque(share * self._gap for share in shares)
-            self._max_groups = MAX_GROUPS
-        reach = self._reaches[0]
+        if self._distance_in_vain < np.inf:
+            self._reach, self._max_groups, self._distance_in_vain = np.inf, MAX_GROUPS, np.inf
+        reach = min(self._reach, self._distance)
         finished, groups = sets.groups_below(reach, self._max_groups, until, go_on)
         if not finished:
             return False
-        self._reaches.popleft()
-        self._max_groups = FIRST_LIST_SIZE
         if groups is not None:
             self._listed, self._reach = sets.prices, reach
-            self._reaches.clear()
             self._list = Enumerated(sets.X, sets.k, groups, self._listed, sets.bound, sets.bound + reach)
-        elif not self._reaches:
-            self._reach = 0.0
+        elif self._list_bound > sets.bound or reach < MIN_REACH * self._distance:
+            self._distance_in_vain = self._distance
+        else:
+            self._reach, self._max_groups = reach / 2, FIRST_LIST_SIZE
         return time.perf_counter() < until
 
     def _branch_and_bound(self, listed: Enumerated, until: float, go_on: Callable[[], bool]) -> bool:
@@ -263,6 +256,6 @@ class Branching:
         if self._list_bound >= self._target or (listed.converged and self._distance <= self._reach):
             self._is_optimal = True
         elif listed.converged:
-            self._list = None
-            self._listed = None
+            self._list = self._listed = None
+            self._reach, self._max_groups = 2 * self._reach, MAX_GROUPS
         return finished

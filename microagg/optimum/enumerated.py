@@ -14,7 +14,6 @@ they share a group (Ryan & Foster 1981).
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
@@ -33,9 +32,9 @@ from microagg.optimum.master_problem import (
     cut_coefficients,
     cut_limits,
     find_violated_cuts,
-    fractional_pairs,
     group_costs,
     membership_matrix,
+    most_fractional_pair,
     run,
 )
 from microagg.optimum.program import ALLOWANCE, prove_bound, usable
@@ -47,13 +46,9 @@ LEAF_GAP = 1e-7
 _MAX_REDUCED_COST = -1e-7
 #: Maximum number of groups that enter the linear program at a time.
 _MAX_ENTERING = 3_000
-#: In _ROUNDS rounds of cuts the bound must rise by this share of the gap. The last two are the maximum numbers of
-#: rounds below the root and at the root.
-_MIN_RISE, _ROUNDS, _ROUNDS_BELOW, _MAX_ROUNDS = 0.03, 4, 2, 200
-#: Strong branching tries this many pairs, with this many iterations of the simplex method each.
-_PAIRS, _ITERATIONS = 4, 30
-#: One in this many leaves is followed to its end, for better partitions; every leaf until there is a better one.
-_DIVES = 5
+#: If _ROUNDS rounds of cuts at the root raise the bound by less than _MIN_RISE of the gap, the search for cuts starts
+#: more often. Below the root there are at most _ROUNDS_BELOW rounds.
+_MIN_RISE, _ROUNDS, _ROUNDS_BELOW = 0.03, 4, 2
 #: Cuts without a price are dropped once there are this many, at the root and below it.
 _MAX_IDLE, _MAX_IDLE_BELOW = 30, 500
 #: Groups are dropped only if at most this share of the list stays.
@@ -89,7 +84,6 @@ class Enumerated:
     """
 
     def __init__(self, X: FloatArray, k: int, groups: IntArray, prices: Prices, bound: float, least: float) -> None:
-        import highspy
         from scipy.sparse import csc_array, eye_array
 
         from microagg.kernels.running import new_solver
@@ -105,7 +99,7 @@ class Enumerated:
         self._coefficients = csc_array((len(groups), 0))
         self._columns = np.empty(0, dtype=np.int64)
         self._values = np.empty(0)
-        self._number, self._seed, self._tries, self._rounds = count(), 0, MIN_TRIES, 0
+        self._number, self._seed, self._tries = count(), 0, MIN_TRIES
         # The current leaf: its path, its bounds after each round of cuts, the prices of the best one; and open leaves.
         self._path: Path | None = ()
         self._course: list[float] = [bound]
@@ -115,8 +109,6 @@ class Enumerated:
         self._allowed = np.ones(len(groups), dtype=bool)
         # The list's reduced costs at the best prices for all of it, these, and their bound.
         self._root, self._root_prices, self._root_bound = np.zeros(len(groups)), prices, -np.inf
-        self._n_started, self._dives = 0, False
-        self._no_limit = highspy.kHighsIInf
         # Each of the short runs would presolve anew, and on a long list presolving may never end.
         self._highs = new_solver(presolve="off")
         add_equations(self._highs, self._n)
@@ -143,8 +135,6 @@ class Enumerated:
         """Do one round, see :meth:`microagg.optimum.program.Program.advance`."""
         if self._path is None:
             bound, _, path, proving = heapq.heappop(self._open)
-            self._n_started += 1
-            self._dives = self.best is None or self._n_started % _DIVES == 0
             self._start_leaf(bound, path, proving)
         if max(self._course) < self._target and not self._solve(until, go_on):
             return False
@@ -155,7 +145,7 @@ class Enumerated:
             self._take_solution()
             self._close_leaf()  # its bound equals that SSE to within the solver's tolerances
         elif not self._cut():
-            return self._branch(until, go_on)
+            self._branch()
         return True
 
     @property
@@ -283,22 +273,16 @@ class Enumerated:
 
     def _cut(self) -> bool:
         """Add cuts that the solution violates, and return False if there is none or they hardly help."""
-        course, best_sse = self._course, self.least
-        if self._path != ():
-            if len(course) - 1 > min(_ROUNDS_BELOW, _MAX_ROUNDS):
-                return False
-            tries = MIN_TRIES
-        else:
-            self._rounds += 1
-            if self._rounds > _MAX_ROUNDS:
-                return False
-            if len(course) > _ROUNDS + 1 and course[-1] - course[-1 - _ROUNDS] < _MIN_RISE * (best_sse - course[-1]):
-                self._tries *= 4
-                self._course = course[-1:]
-            tries = self._tries
+        course, is_root = self._course, self._path == ()
+        if not is_root and len(course) > _ROUNDS_BELOW + 1:
+            return False
+        gap = self.least - course[-1]
+        if is_root and len(course) > _ROUNDS + 1 and course[-1] - course[-1 - _ROUNDS] < _MIN_RISE * gap:
+            self._tries *= 4
+            self._course = course[-1:]
         self._drop_cuts()
-        cuts = self._find_cuts(tries)
-        while not cuts and self._path == () and self._tries <= MAX_TRIES:
+        cuts = self._find_cuts(self._tries if is_root else MIN_TRIES)
+        while not cuts and is_root and self._tries <= MAX_TRIES:
             self._tries *= 4
             cuts = self._find_cuts(self._tries)
         self._add_cuts(cuts)
@@ -324,44 +308,19 @@ class Enumerated:
         columns = np.arange(self._n, self._n + m, dtype=np.int32)
         self._highs.changeColsBounds(m, columns, np.zeros(m), np.where(allowed, np.inf, 0.0))
 
-    def _branch(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Branch the current leaf on the pair that raises the bound most, and return whether there was time."""
+    def _branch(self) -> None:
+        """Split the current leaf by the pair of records that is most undecided."""
         assert self._path is not None
-        highs, path = self._highs, self._path
-        basis, value = highs.getBasis(), highs.getObjectiveValue()
-        highs.setOptionValue("simplex_iteration_limit", _ITERATIONS)
-        best_score, best_pair, first_side = -1.0, None, True
         used = np.flatnonzero(self._values > 1e-9)
         members = self._members.tocsr()[self._columns[used]]
-        try:
-            for i, j in fractional_pairs(self._X, members, self._values[used], _PAIRS).tolist():
-                score, gains = 1.0, []
-                for together in (True, False):
-                    if time.perf_counter() >= until or not go_on():
-                        return False
-                    self._confine((self._allowed & ~self._violates(((i, j, together),)))[self._columns])
-                    highs.setBasis(basis)
-                    highs.run()
-                    gain = min(highs.getObjectiveValue() - value, self._target - max(self._course))
-                    score *= max(gain, 1e-6)
-                    gains.append(gain)
-                if score > best_score:
-                    best_score, best_pair, first_side = score, (i, j), gains[0] <= gains[1]
-        finally:
-            highs.setOptionValue("simplex_iteration_limit", self._no_limit)
-            self._confine(self._allowed[self._columns])
-            highs.setBasis(basis)
-        if best_pair is None:
+        pair = most_fractional_pair(self._X, members, self._values[used])
+        if pair is None:
             # No groups that satisfy the decisions hold all records: raise the cost of the columns of one record.
             self._missing_cost *= 10.0
             costs = np.full(self._n, self._missing_cost)
-            highs.changeColsCost(self._n, np.arange(self._n, dtype=np.int32), costs)
-            return True
-        bound, proving, self._path = max(self._course), self._proving, None
-        for together in (not first_side, first_side):
-            decisions = (*path, (*best_pair, together))
-            if self._dives and together == first_side:
-                self._start_leaf(bound, decisions, proving)
-            else:
-                heapq.heappush(self._open, (bound, next(self._number), decisions, proving))
-        return True
+            self._highs.changeColsCost(self._n, np.arange(self._n, dtype=np.int32), costs)
+            return
+        for together in (True, False):
+            path = (*self._path, (*pair, together))
+            heapq.heappush(self._open, (max(self._course), next(self._number), path, self._proving))
+        self._path = None

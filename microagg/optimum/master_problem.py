@@ -207,23 +207,20 @@ def group_costs(X: FloatArray, groups: IntArray) -> FloatArray:
     return costs
 
 
-def fractional_pairs(X: FloatArray, members: Any, values: FloatArray, max_pairs: int) -> IntArray:
-    """Pairs of records i < j that share groups in part, shape (m, 2), best candidates for branching first.
+def most_fractional_pair(X: FloatArray, members: Any, values: FloatArray) -> tuple[int, int] | None:
+    """Pair of records i < j that share groups in part, or None: those far apart with a value near a half come first.
 
-    Records of ``X`` that are far apart and share groups with a value of a half score highest. ``members`` has the form
-    of :func:`membership_matrix`; ``values`` are those of the groups in a solution.
+    ``members`` has the form of :func:`membership_matrix`; ``values`` are those of the groups in a solution.
     """
     from scipy.sparse import diags_array, triu
 
     together = triu((members.T @ diags_array(values) @ members).tocsr(), k=1).tocoo()
     is_fractional = np.abs(together.data - np.round(together.data)) > _INTEGRALITY
-    pairs, shares = (
-        np.column_stack([together.row, together.col]).astype(np.int64)[is_fractional],
-        together.data[is_fractional],
-    )
-    scores = np.square(X[pairs[:, 0]] - X[pairs[:, 1]]).sum(axis=1) * shares * (1.0 - shares)
-    order: IntArray = np.argsort(-scores, kind="stable")[:max_pairs]
-    return pairs[order]
+    if not is_fractional.any():
+        return None
+    shares, first, second = (part[is_fractional] for part in (together.data, together.row, together.col))
+    best = np.argmax(np.square(X[first] - X[second]).sum(axis=1) * shares * (1.0 - shares))
+    return int(first[best]), int(second[best])
 
 
 def cut_limits(cuts: Sequence[Cut]) -> FloatArray:

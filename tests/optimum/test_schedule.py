@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from microagg import make, metrics
-from microagg.optimum import schedule
+from microagg.optimum import certificate
 from microagg.optimum.bounds import gap
-from microagg.optimum.certificate import Certificate, prepare
-from microagg.optimum.schedule import Schedule
+from microagg.optimum.certificate import Certificate, Schedule, prepare
 
 
 @pytest.fixture
@@ -78,7 +77,7 @@ def test_a_partition_serves_smaller_k_and_a_lower_bound_larger_ones(X):
 
 def test_each_k_has_one_thread_at_a_time_and_all_gaps_shrink(X, monkeypatch):
     prepare()  # loading the kernels may take longer than all turns together
-    monkeypatch.setattr(schedule, "_TURN", dict.fromkeys(schedule._TURN, 0.05))
+    monkeypatch.setattr(certificate, "_TURN", dict.fromkeys(certificate._TURN, 0.05))
     working, most = [], []
 
     class Alone(Certificate):

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from microagg.optimum import closures
-from microagg.optimum.closures import Closures
-from microagg.optimum.mixed import MixedBound
+from microagg.optimum import mixed
+from microagg.optimum.mixed import Closures, MixedBound
 from tests import naive_mixed
 from tests.optimum.test_nearest_neighbors import floor, least_loss, some_records
 
@@ -35,8 +34,8 @@ def test_a_search_that_becomes_too_long_proves_less(monkeypatch, limit):
         gains = [whole.gain(i) for i in range(len(whole.counts))]
         with monkeypatch.context() as patch:
             # As plain Python, which looks the limits up when it runs.
-            patch.setattr(closures, "_min_extent", closures._min_extent.py_func)
-            patch.setattr(closures, limit, 4)
+            patch.setattr(mixed, "_min_extent", mixed._min_extent.py_func)
+            patch.setattr(mixed, limit, 4)
             short = [whole.gain(i) for i in range(len(whole.counts))]
         assert all(0.0 <= less <= most + 1e-12 for less, most in zip(short, gains, strict=True))
         lower += sum(short) < sum(gains) - 1e-9
