@@ -1,6 +1,7 @@
 """Write the tables of benchmarks/README.md, and the short one of the top README, from the stored results.
 
-And the table of algorithms in microagg/algorithms/README.md, from what they declare.
+And the table of algorithms in microagg/algorithms/README.md, from what they declare, and the picture of the rooms in
+CONTRIBUTING.md, from what they import.
 
     python benchmarks/tables.py
 
@@ -10,8 +11,10 @@ hand. The scripts that measure call :func:`write` once they have stored their re
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -21,7 +24,9 @@ from microagg import ALGORITHMS, datasets
 from microagg.optimum.bounds import gap
 from microagg.studies import landscape, literature
 
-PAGES = (Path(__file__).parent / "README.md", ROOT / "README.md", ROOT / "microagg" / "algorithms" / "README.md")
+PAGES = [
+    ROOT / name for name in ("benchmarks/README.md", "README.md", "microagg/algorithms/README.md", "CONTRIBUTING.md")
+]
 
 
 def table(header: list[str], rows: list[list[str]], text_columns: int = 1) -> str:
@@ -206,6 +211,69 @@ def algorithms() -> str:
     return table(header, body, len(header))
 
 
+# --- the picture of the rooms ---------------------------------------------------------------------------------------
+
+
+def imports_of(path: Path) -> Iterator[tuple[str, str | None]]:
+    """Yield (module, name or None) for each import of a file; imports by a name in a string are among them."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.module or "", alias.name) for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in {"import_module", "__import__"}:
+            yield from ((argument.value, None) for argument in node.args[:1] if isinstance(argument, ast.Constant))
+
+
+def room_of(path: Path) -> str:
+    """Return the room of a file: pages, or the first part of its path below the package."""
+    first, second, *_ = path.relative_to(ROOT).parts
+    return first if first == "pages" else second.removesuffix(".py")
+
+
+def arrows() -> dict[str, set[str]]:
+    """Return from which rooms each imports, without those of the face (``__init__``), which all may show."""
+    files = [path for folder in ("microagg", "pages") for path in sorted(ROOT.joinpath(folder).rglob("*.py"))]
+    names = {room_of(path) for path in files} - {"__init__", "__main__"}
+    needs: dict[str, set[str]] = {room: set() for room in names}
+    for path in files:
+        if (room := room_of(path)) in names:
+            for module, name in imports_of(path):
+                top, *parts = [*module.split("."), *([name] if name else [])]
+                if top == "microagg" and parts and parts[0] in names - {room}:
+                    needs[room].add(parts[0])
+    return needs
+
+
+def floors(needs: dict[str, set[str]]) -> dict[str, int]:
+    """Return the floor of each room, 1 for those that import from no other; raises RecursionError in a circle."""
+
+    def floor(room: str) -> int:
+        return 1 + max((floor(other) for other in needs[room]), default=0)
+
+    return {room: floor(room) for room in needs}
+
+
+def rooms() -> str:
+    """Return the rooms as a diagram of Mermaid; of the arrows it has those that no longer way implies.
+
+    A room is a folder of ``microagg/``, or a file directly in it. It stands one floor above the highest room from which
+    it imports.
+    """
+    needs = arrows()
+    ground = {room for room in needs if ROOT.joinpath("microagg", f"{room}.py").is_file()} - {"api"}
+    needs = {room: others - ground for room, others in needs.items() if room not in ground}
+
+    def reach(room: str) -> set[str]:
+        return needs[room].union(*map(reach, needs[room]))
+
+    lines = ["\n```mermaid", "flowchart TD"]
+    for room in sorted(needs, key=lambda name: (-floors(needs)[name], name)):
+        direct = needs[room] - set().union(*map(reach, needs[room]))
+        lines += [f"  {room} --> {other}" for other in sorted(direct)] or [f"  {room}"]
+    return "\n".join([*lines, "```\n\n"])
+
+
 TABLES = {
     "algorithms": algorithms,
     "losses and floors": losses_and_floors,
@@ -216,6 +284,7 @@ TABLES = {
     "blocks": blocks,
     "in parts": in_parts,
     "published": published,
+    "rooms": rooms,
 }
 
 

@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from benchmarks import house
+from benchmarks import tables
 from tests.cases import for_each
 from tests.conftest import ROOT
 
@@ -35,7 +35,7 @@ NO_ALGORITHMS = {"base", "method", "registry", "__init__"}
 @cache
 def imports_of(path):
     """Return (module, name or None) for each import of a file; imports by a name in a string are among them."""
-    return list(house.imports_of(path))
+    return list(tables.imports_of(path))
 
 
 def imports_of_all(files):
@@ -94,8 +94,8 @@ def test_every_room_has_its_floor():
 
 
 def test_the_picture_of_the_rooms_is_that_of_their_imports():
-    text = house.PICTURE.read_text(encoding="utf-8")
-    assert text == house.drawn(), "draw it anew: python benchmarks/house.py"
+    text = ROOT.joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert text == tables.filled(text), "draw it anew: python benchmarks/tables.py"
     rooms = [name for name in ROOMS if PACKAGE.joinpath(name).is_dir()]
     listed = [line.split("`")[1] for line in text.splitlines() if line.startswith("| `") and "/`" not in line[:20]]
     assert listed == rooms
