@@ -11,8 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from microagg.optimum.bounds import CLOSED, Bound, gap
-from microagg.optimum.certificate import Certificate, is_closed
-from microagg.optimum.schedule import MOST_THREADS, NEAR, Schedule
+from microagg.optimum.certificate import MOST_THREADS, NEAR, Certificate, Schedule, is_closed
 from microagg.tables import to_csv
 from microagg.validation import spread
 from pages.shared import certificate, compiling, jobs, methods, state
