@@ -338,18 +338,18 @@ def reproduce(paper: str | None, table: str, out: str | None, force: bool) -> No
       microagg reproduce
       microagg reproduce "Thaeter & Reischuk 2018" --table Census
     """
-    from microagg.studies import reproduction
+    from microagg.studies import literature
 
     if paper is None:
-        for title, name, count in reproduction.tables():
+        for title, name, count in literature.tables():
             click.echo(f"{title}: {name} ({count} figures)")
         return
     check_targets([out], [], force=force)
     with working("Computing the figures") as show, watched(lambda *_: not is_stopped()):
-        figures = reproduction.reproduce(paper, table, lambda done, total: show(f"{done:,} of {total:,} figures"))
+        figures = literature.reproduce(paper, table, lambda done, total: show(f"{done:,} of {total:,} figures"))
     text = to_csv(figures)
     if out is not None:
         write_files({out: text.encode()}, force=force)
     else:
         click.echo(text, nl=False)
-    click.echo(f"{reproduction.conclusion(figures[figures['ours'] != ''])}.", err=True)
+    click.echo(f"{literature.conclusion(figures[figures['ours'] != ''])}.", err=True)

@@ -13,7 +13,7 @@ from microagg.algorithms.method import VARIANTS
 from microagg.metrics.generalization import least_discernibility
 from microagg.optimum.bounds import Bound
 from microagg.progress import watched
-from microagg.studies import literature, reproduction, sweeps
+from microagg.studies import literature, sweeps
 from microagg.studies.literature import Computed, Figure
 from pages.evidence import figures
 from pages.evidence.compare import run_on_click
@@ -62,13 +62,13 @@ def section() -> None:
 
 
 def _tally(results: literature.Stored) -> None:
-    counted = reproduction.tally(literature.figures(), results.results)
+    counted = literature.tally(literature.figures(), results.results)
     computed = counted.exact + counted.near + counted.far + counted.random + counted.incomparable + counted.misprints
     left_out = f" {counted.figures - computed} are not computed." if counted.figures > computed else ""
     st.markdown(
         f"**{counted.exact} of {counted.figures} printed figures are reproduced exactly**, {counted.near} more within 1 %; "
         f"{counted.far} differ by more. {counted.random} are means over random data, which nobody can reproduce exactly: "
-        f"{counted.agreeing} of ours are within {reproduction.ERRORS} standard errors. {counted.incomparable} are not "
+        f"{counted.agreeing} of ours are within {literature.ERRORS} standard errors. {counted.incomparable} are not "
         f"comparable and {count(counted.misprints, 'is a misprint', 'are misprints')}; remarks below each table say "
         f"why.{left_out}"
     )
@@ -120,11 +120,11 @@ def _source(results: literature.Stored, chosen: list[Figure], live: dict[str, Co
 
 
 def _table(chosen: list[Figure], results: dict[str, Computed]) -> None:
-    table = reproduction.comparison(chosen, results)
+    table = literature.comparison(chosen, results)
     computed = table.dropna(subset="difference")
     if not computed.empty:
         alt = "Difference of our figures from the printed ones in percent, by method; the table below has the numbers."
-        show_figure(figures.differences(computed), title=reproduction.conclusion(computed), key="differences", alt=alt)
+        show_figure(figures.differences(computed), title=literature.conclusion(computed), key="differences", alt=alt)
     names: dict[str, Any] = {
         "data": "Data set",
         "method": "Method",
@@ -184,7 +184,7 @@ def _mean_losses(table: pd.DataFrame, x: str, x_title: str) -> go.Figure:
 
 
 def _gain_over_mdav(chosen: list[Figure], results: dict[str, Computed]) -> None:
-    gains = reproduction.gain_over("MDAV", chosen, results)
+    gains = literature.gain_over("MDAV", chosen, results)
     if gains.empty:
         return
     st.header("Utility gain of IMHM over MDAV")
@@ -249,8 +249,8 @@ def _pairwise_systematic(chosen: list[Figure]) -> None:
 
 
 @st.cache_data(show_spinner="Running P-S on raw and on scaled data …")
-def _readings(name: str, k: int) -> reproduction.Readings:
-    return reproduction.readings(name, k)
+def _readings(name: str, k: int) -> literature.Readings:
+    return literature.readings(name, k)
 
 
 # --- Byun et al. on Adult ---------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 
 import microagg
 from microagg import datasets, explain
-from microagg.studies import literature, reproduction
+from microagg.studies import literature
 from pages.shared import shell, state, tour
 from pages.shared.tour import NEAR, PLANE, STOPS, TWO_FIVES, WITH_SEVEN
 from pages.steps.handout import handout
@@ -89,7 +89,7 @@ def test_the_printed_table_is_below_what_is_possible():
     other, method = min((figure.value, figure.method) for figure in table if figure.method != "P-S")
     assert_said(6, f"P-S has a loss of {p_s:.4g} %", f"{len(table) - 1} others, {method}, has {other:.4g} %")
     assert_said(6, f"{other / p_s:.3g} times")
-    read = reproduction.readings("tarragona", 3)
+    read = literature.readings("tarragona", 3)
     # A bound is rounded down: it is 9.8551 %.
     assert_said(6, f"below {math.floor(100 * read.floor) / 100} %", f"P-S gives {read.raw:.4g} %")
     assert_said(6, f"it gives {read.scaled:.4g} %, and MDAV {read.mdav:.4g} %")
