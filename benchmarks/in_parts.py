@@ -1,7 +1,8 @@
-"""Releases in parts by the workers of Dask: seconds of each pass, records a second, and the memory of each worker.
+"""Releases in parts by the workers of Dask: seconds of each pass, records a second, memory; and the loss of blocks.
 
     python benchmarks/in_parts.py --records 1000000                            # also the single process, beside it
     python benchmarks/in_parts.py --records 10000000 --workers 2 --memory 2GiB --store
+    MICROAGG_DATA_DIR=… python benchmarks/in_parts.py --blocks                 # what is not stored of BLOCKS
 
 Data are a mixture of 20 Gaussians, as in benchmarks/scaling.py, generated in parts from seeds and written as Parquet
 files. They and the release stand in a folder of its own below ``--folder``, which is deleted at the end. Workers are
@@ -11,6 +12,11 @@ that the operating system saw (``getrusage``), so it has the interpreter and com
 The single process reads the whole file and calls ``microagg.microaggregate`` on it; its seconds are those of reading,
 releasing and writing. It is left out above ``--alone`` records. ``--store`` writes the row to
 benchmarks/results/in_parts.csv, from which the README's table is.
+
+``--blocks`` compares the loss of a partition by blocks with that of all records together, on standardized data of
+scaling.py. Cuts are learned on SAMPLE random records. IL is in percent; seconds are those of learning, assigning and
+partitioning on all cores, block by block, with compiled kernels. Each row is stored in benchmarks/results/blocks.csv at
+once: a run that was stopped continues there.
 """
 
 from __future__ import annotations
@@ -31,7 +37,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.storage import store_row
+from benchmarks.scaling import WARM_UP, make_data
+from benchmarks.storage import Row, store_row, stored
 
 SEED, COMPONENTS, PART = 0, 20, 250_000
 
@@ -139,7 +146,11 @@ def main() -> None:
     parser.add_argument("--alone", type=int, default=1_000_000)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
     parser.add_argument("--store", action="store_true")
+    parser.add_argument("--blocks", action="store_true", help="measure the loss of blocks instead")
     asked = parser.parse_args()
+    if asked.blocks:
+        compare_blocks()
+        return
     folder = Path(tempfile.mkdtemp(prefix="microagg-", dir=asked.folder))
     try:
         row = measure(folder, asked)
@@ -172,6 +183,66 @@ def measure(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
     # How many cores other processes kept busy meanwhile.
     row["busy"] = round(os.getloadavg()[1], 1)
     return row
+
+
+# --- the loss of blocks -----------------------------------------------------------------------------------------------
+
+#: Records from which cuts are learned.
+SAMPLE = 100_000
+
+MANY = (1, 2, 4, 8, 16, 32, 64)
+
+#: What is measured: data, records, attributes, method, k, numbers of blocks.
+BLOCKS = (
+    *(
+        ("uniform", 1_000_000, 10, "mdav-plus", k, blocks)
+        for k, blocks in ((5, (1, 2, 8, 32)), (3, (1, 2)), (10, (1, 2)))
+    ),
+    *(("uniform", 100_000, 10, "mdav-plus", k, MANY) for k in (5, 3, 10)),
+    *(("uniform", 100_000, 10, method, 5, MANY) for method in ("mdav", "mdav-star")),
+    *((data, 100_000, 10, "mdav-plus", 5, MANY) for data in ("mixture", "eia")),
+    *(("uniform", 100_000, d, "mdav-plus", 5, MANY) for d in (5, 2)),
+    ("mixture", 1_000_000, 10, "mdav-plus", 5, (1, 2, 8, 32)),
+)
+BLOCK_KEY = ("data", "n", "d", "method", "k", "blocks")
+
+
+def block_row(X: np.ndarray, method: str, k: int, n_blocks: int) -> Row:
+    """Return loss and seconds of a partition by blocks."""
+    import microagg
+    from microagg.columns.records import Attribute
+    from microagg.distributed.block_cuts import Cuts
+
+    started = time.perf_counter()
+    rows = np.random.default_rng(SEED).choice(len(X), min(SAMPLE, len(X)), replace=False)
+    cuts = Cuts.learn(X[rows], tuple(Attribute(j) for j in range(X.shape[1])), n_blocks)
+    blocks = cuts.assign(X)
+    labels, n_groups = np.empty(len(X), dtype=np.int64), 0
+    for block in range(cuts.n_blocks):
+        rows = np.flatnonzero(blocks == block)
+        partition = microagg.make(method, k=k).fit(X[rows]).partition_
+        labels[rows] = n_groups + partition.labels
+        n_groups += partition.n_groups
+    seconds = time.perf_counter() - started
+    loss = microagg.metrics.information_loss(X, labels)
+    return {"largest": str(np.bincount(blocks).max()), "il": f"{loss:.6g}", "seconds": f"{seconds:.4g}"}
+
+
+def compare_blocks() -> None:
+    """Measure what is not stored yet, and print each row."""
+    import microagg
+
+    for data, n, d, method, k, numbers in BLOCKS:
+        keys = [dict(zip(BLOCK_KEY, map(str, (data, n, d, method, k, blocks)), strict=True)) for blocks in numbers]
+        missing = [key for key in keys if not any(key.items() <= row.items() for row in stored("blocks.csv"))]
+        if not missing:
+            continue
+        X = microagg.standardize(make_data(data, n, d))
+        microagg.make(method, k=k).fit(X[:WARM_UP])
+        for key in missing:
+            row = key | block_row(X, method, k, int(key["blocks"]))
+            store_row("blocks.csv", list(row), row, len(BLOCK_KEY))
+            print(*row.values(), flush=True)
 
 
 if __name__ == "__main__":

@@ -140,7 +140,7 @@ def many_records() -> str:
 
 
 def blocks() -> str:
-    """Return by how much more is lost by blocks than without, against their number; see blocks.py."""
+    """Return by how much more is lost by blocks than without, against their number; see in_parts.py."""
     cells: dict[tuple[str, ...], dict[int, Row]] = {}
     for row in stored("blocks.csv"):
         cells.setdefault((row["data"], row["n"], row["d"], row["method"], row["k"]), {})[int(row["blocks"])] = row

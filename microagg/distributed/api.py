@@ -35,7 +35,7 @@ from microagg.tables import digest_bytes
 from microagg.validation import FloatArray, counted, is_whole, plain, quoted
 
 # Default average number of records of a block: of numbers, and for methods for mixed attributes, which compare every
-# record of a block with every other. Measured in benchmarks/blocks.py: a million records, evenly spread over ten
+# record of a block with every other. Measured in benchmarks/in_parts.py: a million records, evenly spread over ten
 # attributes, lose at most 1.6 % more in two blocks than together, for k = 3, 5 and 10.
 _BLOCK, _MIXED_BLOCK = 500_000, 10_000
 

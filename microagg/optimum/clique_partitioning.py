@@ -319,13 +319,17 @@ class HalpernIterate:
         difference = stepped - self.current
         self.stepped, self.reflected = stepped, stepped + difference
         self.current = weight * self.reflected + (1.0 - weight) * self._anchor
-        return float(self.weights @ np.square(difference))
+        return self._weighted_square(difference)
 
     def restart(self) -> float:
         """Restart from the end of the last step, and return its distance from the last restart."""
-        distance = float(np.sqrt(self.weights @ np.square(self.stepped - self._anchor)))
+        distance = float(np.sqrt(self._weighted_square(self.stepped - self._anchor)))
         self.current = self._anchor = self.stepped
         return distance
+
+    def _weighted_square(self, vector: FloatArray) -> float:
+        # Not a dot product: for vectors of this size, its threads wait for each other longer than they work.
+        return float((self.weights * np.square(vector)).sum())
 
 
 def _make_matrix(keys: IntArray, inequalities: IntArray, n: int) -> Any:
