@@ -6,10 +6,10 @@ Groups stay within strata. Measures are those of all records together.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,6 +53,8 @@ class Problem(ABC):
     data: Any
     classes: IntArray | None
     parts: tuple[IntArray, ...] | None
+
+    _nearest_neighbors: ClassVar[Callable[..., list[Bound]]]
 
     @staticmethod
     def of(data: ArrayLike | Records, classes: ArrayLike | None = None, *, strata: ArrayLike | None = None) -> Problem:
@@ -103,23 +105,21 @@ class Problem(ABC):
 
     def fits(self, method: Method) -> None:
         """Raise :class:`ParameterError`, with :meth:`why_not`, if a method does not work on these data."""
-        reason = self.why_not(method)
-        if reason:
+        if reason := self.why_not(method):
             raise ParameterError(reason)
 
     @abstractmethod
     def part(self, rows: IntArray, info: Info) -> Any:
-        """Return the records at the positions ``rows``, as the algorithm that ``info`` describes takes them.
+        """Records at the positions ``rows``, as the algorithm that ``info`` describes takes them.
 
-        One for mixed attributes compares two records by the domains of all records, whatever their stratum.
+        Mixed records are compared by the domains of all records, whatever their stratum.
         """
 
     def polish(self, partition: Partition) -> Partition:
         """Return ``partition`` improved by local search, within each stratum if there are any."""
         k, labels = partition.k, partition.labels
-        if self.parts is None:
-            return Partition(self.improved(np.arange(len(labels)), labels, k), k)
-        return join_strata([(rows, Partition(self.improved(rows, labels[rows], k), k)) for rows in self.parts], k)
+        parts = (np.arange(len(labels)),) if self.parts is None else self.parts
+        return join_strata([(rows, Partition(self.improved(rows, labels[rows], k), k)) for rows in parts], k)
 
     @abstractmethod
     def improved(self, rows: IntArray, labels: IntArray, k: int) -> IntArray:
@@ -145,11 +145,7 @@ class Problem(ABC):
         """
         checked_ks = [check_k(k) for k in ks]
         self.check_sizes(max(checked_ks, default=1))
-        return self._floor(checked_ks)
-
-    @abstractmethod
-    def _floor(self, ks: list[int]) -> list[Bound]:
-        """Return the nearest-neighbor bound for each k."""
+        return self._nearest_neighbors(self.data, checked_ks, strata=self.parts)
 
     @abstractmethod
     def value(self, partition: Partition) -> float:
@@ -190,6 +186,7 @@ class _NumericProblem(Problem):
     """Numbers, whose loss is the SSE, in squared units of the data."""
 
     data: FloatArray
+    _nearest_neighbors = staticmethod(nearest_neighbor_curve)
 
     @cached_property
     def _sst(self) -> float:
@@ -208,9 +205,6 @@ class _NumericProblem(Problem):
     def why_not(self, method: Method) -> str:
         return _missing_classes(method, "pass Records and classes")
 
-    def _floor(self, ks: list[int]) -> list[Bound]:
-        return nearest_neighbor_curve(self.data, ks, strata=self.parts)
-
     def value(self, partition: Partition) -> float:
         return loss.sse(self.data, partition.labels)
 
@@ -228,6 +222,7 @@ class _MixedProblem(Problem):
     """Records of mixed attributes, whose loss is Total-IL."""
 
     data: Records
+    _nearest_neighbors = staticmethod(nearest_mixed_neighbor_curve)
 
     def part(self, rows: IntArray, info: Info) -> Records:
         return self.data.take(rows)
@@ -244,9 +239,6 @@ class _MixedProblem(Problem):
                 f"choose one of {listing(titles, MOST_NAMED)}."
             )
         return _missing_classes(method, "pass classes") if self.classes is None else ""
-
-    def _floor(self, ks: list[int]) -> list[Bound]:
-        return nearest_mixed_neighbor_curve(self.data, ks, strata=self.parts)
 
     def value(self, partition: Partition) -> float:
         return generalization.total_information_loss(self.data, partition.labels)

@@ -17,22 +17,19 @@ in which its own weighted degree is negative; :mod:`.boxes` finds which records 
 need no search, as the bound for a root is at most 0.
 
 **The bound.** Let a part P of a group of s be chosen, so that m = s - |P| members are still to come from a set of
-candidates. Each member y to come adds to rc at least
+candidates. P costs 1/s · Σ over its pairs of d - Σ pi + Σ over cuts of sigma · ⌊w(P) / q⌋. Each member y to come adds
+at least
 
-    A(y) + 1/s · h(y),   A(y) = 1/s · Σ_{p in P} d(y, p) - pi_y + Σ over cuts of sigma · c(r) · u_y,
+    A(y) + 1/s · h(y),   A(y) = 1/s · Σ_{p in P} d(y, p) - pi_y,
 
 where h(y) is half the sum of the m - 1 least squared distances from y to any records: of the distances among the
-members to come, each of a pair is charged half. P itself pays sigma · ⌊w(P) / q⌋ for each cut. What r = w(P) mod q
-leaves over counts for those to come: they add sigma · ⌊(r + w) / q⌋, with w the sum of their multipliers, which is one
-of the sums that multipliers of the cut have. So it is at least c(r) · w, with c(r) the least of ⌊(r + w) / q⌋ / w over
-these sums, and each is charged its share of that. For a subset-row cut, u = 1 for three records and q = 2, c(1) = ½.
-So the cost of P and the m least of these sums together are a lower bound on rc.
+members to come, each of a pair is charged half. What they add to the cuts is at least 0. So the cost of P and the m
+least of these sums together are a lower bound on rc.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -58,17 +55,13 @@ MOST_CANDIDATES = 1500
 
 
 class Cuts(NamedTuple):
-    """The m cuts of rank one, with p records in all, that have a dual value; made by :func:`make_cuts`."""
+    """The m cuts of rank one that have a dual value, with p records in all; made by :func:`make_cuts`."""
 
     duals: FloatArray  # shape (m,): sigma, positive
     denominators: IntArray  # shape (m,): q
-    charges: FloatArray  # shape (m, the largest q): sigma · c(r) for each remainder r
-    ends: IntArray  # shape (m + 1,): the records of a cut are records[ends[cut] : ends[cut + 1]]
-    records: IntArray  # shape (p,)
-    multipliers: IntArray  # shape (p,): u of each of these
     starts: IntArray  # shape (n + 1,): the cuts of record x are at starts[x] to starts[x + 1]
     rows: IntArray  # shape (p,): the number of the cut
-    own: IntArray  # shape (p,): u of the record in it
+    multipliers: IntArray  # shape (p,): u of the record in it
 
 
 class Found(NamedTuple):
@@ -101,41 +94,15 @@ class Stack(NamedTuple):
     least: FloatArray  # shape (s,): scratch
     weights: FloatArray  # shape (m,): w of the root and each candidate
     remainders: IntArray  # shape (t,): w mod q of the part, for each cut
-    place: IntArray  # shape (n,): the local number of each record, -1 for none
-    taken: IntArray  # shape (m + 1,): 1 for those in the part, otherwise 0
 
 
 def make_cuts(n: int, cuts: Sequence[Cut], duals: FloatArray) -> Cuts:
-    """Return those of the ``cuts`` of n records that have a positive one of ``duals``."""
-    used = np.flatnonzero(duals > 0.0)
-    some, sigma = [cuts[at] for at in used.tolist()], duals[used]
-    width = max((cut.denominator for cut in some), default=1)
-    charges = np.array([_charges(tuple(sorted(cut.multipliers)), cut.denominator, width) for cut in some])
-    ends = np.cumsum([0, *(len(cut.records) for cut in some)])
-    records = np.array([record for cut in some for record in cut.records], dtype=np.int64)
-    multipliers = np.array([multiplier for cut in some for multiplier in cut.multipliers], dtype=np.int64)
-    order = np.argsort(records, kind="stable")
-    return Cuts(
-        sigma,
-        np.array([cut.denominator for cut in some], dtype=np.int64),
-        charges.reshape(-1, width) * sigma[:, np.newaxis],
-        ends,
-        records,
-        multipliers,
-        np.searchsorted(records[order], np.arange(n + 1)),
-        np.repeat(np.arange(len(some)), np.diff(ends))[order],
-        multipliers[order],
-    )
-
-
-@cache
-def _charges(multipliers: tuple[int, ...], denominator: int, width: int) -> tuple[float, ...]:
-    """Return c(r) for each remainder r, and 0 from the denominator on."""
-    sums = {0}
-    for multiplier in multipliers:
-        sums |= {w + multiplier for w in sums}
-    sums -= {0}
-    return tuple(min((r + w) // denominator / w for w in sums) if r < denominator else 0.0 for r in range(width))
+    """Those of the ``cuts`` of n records that have a positive one of ``duals``."""
+    used = np.flatnonzero(duals > 0.0).tolist()
+    entries = [(x, row, u) for row, at in enumerate(used) for x, u in zip(*cuts[at][:2], strict=True)]
+    records, rows, multipliers = np.array(sorted(entries), dtype=np.int64).reshape(-1, 3).T.copy()
+    denominators = np.array([cuts[at].denominator for at in used], dtype=np.int64)
+    return Cuts(duals[used], denominators, np.searchsorted(records, np.arange(n + 1)), rows, multipliers)
 
 
 def make_found(n: int, k: int, keep: int) -> Found:
@@ -158,37 +125,25 @@ def make_all(root: int, k: int, most: int) -> Found:
 
 @borrows
 def _join(local: Local, stack: Stack, cuts: Cuts, depth: int, y: int) -> None:
-    """Add local record y to the part: update A at ``depth`` and the cost of the part for the cuts."""
+    """Add local record y to the cuts of the part, and what they then cost to ``base``."""
     record = local.ids[y]
     for at in range(cuts.starts[record], cuts.starts[record + 1]):
-        cut, multiplier = cuts.rows[at], cuts.own[at]
-        before = stack.remainders[cut]
-        after = before + multiplier
-        # A already includes the share of y.
-        stack.base[depth] -= cuts.charges[cut, before] * multiplier
-        if after >= cuts.denominators[cut]:
-            after -= cuts.denominators[cut]
+        cut = cuts.rows[at]
+        stack.remainders[cut] += cuts.multipliers[at]
+        if stack.remainders[cut] >= cuts.denominators[cut]:
+            stack.remainders[cut] -= cuts.denominators[cut]
             stack.base[depth] += cuts.duals[cut]
-        stack.remainders[cut] = after
-        change = cuts.charges[cut, after] - cuts.charges[cut, before]
-        if change == 0.0:
-            continue
-        for other in range(cuts.ends[cut], cuts.ends[cut + 1]):
-            z = stack.place[cuts.records[other]]
-            if z >= 0 and z != y and stack.taken[z] == 0:
-                stack.A[depth, z] += change * cuts.multipliers[other]
-    stack.taken[y] = 1
 
 
 @borrows
 def _leave(local: Local, stack: Stack, cuts: Cuts, y: int) -> None:
-    """Let local record y leave the part; A and the cost are kept per depth, so nothing else is to be undone."""
+    """Undo :func:`_join` in the cuts; the cost is kept by depth."""
     record = local.ids[y]
     for at in range(cuts.starts[record], cuts.starts[record + 1]):
         cut = cuts.rows[at]
-        before = stack.remainders[cut] - cuts.own[at]
-        stack.remainders[cut] = before if before >= 0 else before + cuts.denominators[cut]
-    stack.taken[y] = 0
+        stack.remainders[cut] -= cuts.multipliers[at]
+        if stack.remainders[cut] < 0:
+            stack.remainders[cut] += cuts.denominators[cut]
 
 
 @borrows
@@ -257,9 +212,8 @@ def _complete(local: Local, stack: Stack, cuts: Cuts, depth: int, row: int, limi
             continue
         record = local.ids[y]
         for at in range(cuts.starts[record], cuts.starts[record + 1]):
-            cut, multiplier = cuts.rows[at], cuts.own[at]
-            cost -= cuts.charges[cut, stack.remainders[cut]] * multiplier
-            if stack.remainders[cut] + multiplier >= cuts.denominators[cut]:
+            cut = cuts.rows[at]
+            if stack.remainders[cut] + cuts.multipliers[at] >= cuts.denominators[cut]:
                 cost += cuts.duals[cut]
         if cost < _threshold(results, row, limit):
             _keep(local, stack, depth, y, cost, row, results)
@@ -358,7 +312,7 @@ def _search(
 def _search_all_sizes(
     X: FloatArray, near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, cuts: Cuts,
     smallest: int, largest: int, root: int, limit: float, effort: int, least: FloatArray, remainders: IntArray,
-    place: IntArray, results: Found,
+    results: Found,
 ) -> int:  # fmt: skip
     """Find the groups of a root with the least reduced cost among ``near``; return the number of ranked candidates."""
     largest = min(largest, len(near) + 1)
@@ -408,18 +362,12 @@ def _search_all_sizes(
         np.empty(largest),
         np.empty(m),
         remainders,
-        place,
-        np.zeros(m + 1, dtype=np.int64),
     )
-    for y in range(m + 1):
-        place[local.ids[y]] = y
     total = 0
     for size in range(len(counts)):
         if counts[size] > 0:
             candidates_of_size = number[places[size, : counts[size]]]
             total += _search(local, stack, cuts, candidates_of_size, smallest + size, row, limit, effort, results)
-    for y in range(m + 1):
-        place[local.ids[y]] = -1
     return total
 
 
@@ -438,7 +386,7 @@ def price(
     n = len(pi)
     highest = greatest_of_blocks(pi)
     ids, distances, least = np.empty(n, dtype=np.int64), np.empty(n), np.empty(largest + 1)
-    remainders, place = np.zeros(len(cuts.duals), dtype=np.int64), np.full(n, -1, dtype=np.int64)
+    remainders = np.zeros(len(cuts.duals), dtype=np.int64)
     factor = smallest / (smallest - 1)
     total = 0
     for root in range(first, last):
@@ -451,7 +399,7 @@ def price(
             near = records_around(blocks, pi, highest, root, reduction, factor, ids, distances)
         total += _search_all_sizes(
             blocks.X, ids[:near], distances[:near], pi, halves, cuts, smallest, largest, root, limit, effort, least,
-            remainders, place, results,
+            remainders, results,
         )  # fmt: skip
         if results.counts[row] > 0 and not results.keep_all:
             results.least[row] = min(results.least[row], results.costs[row, 0])
