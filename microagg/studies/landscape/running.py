@@ -27,15 +27,7 @@ def is_random(name: str) -> bool:
 
 
 def seeds_of(method: Method, data: str) -> range:
-    """Seeds of a method's runs on a data set.
-
-    Parameters
-    ----------
-    method : Method
-        The method.
-    data : str
-        One of :data:`DATA`.
-    """
+    """Seeds of a method's runs on a data set."""
     return range(SEEDS if is_random(data) or not algorithm(method.key).info.deterministic else 1)
 
 
@@ -63,13 +55,7 @@ def result_row(data: str, seed: int, name: str, result: experiment.Result, secon
 
 
 def lacking(mine: Given) -> list[str]:
-    """The :data:`DATA` on which a method has not been run at every k.
-
-    Parameters
-    ----------
-    mine : class, instance, str, (str, mapping) or Method
-        A method, as in :func:`compare`.
-    """
+    """The :data:`DATA` on which a method, given as in :func:`compare`, has not been run at every k."""
     name = store.stored_name(Method.of(mine))
     if name is None:
         return list(DATA)

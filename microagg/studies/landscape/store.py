@@ -71,18 +71,7 @@ def check_stored(k: int) -> None:
 
 
 def title(name: str) -> str:
-    """Name of a method of :data:`METHODS` in tables and charts, such as ``V-MDAV (best γ)``.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`METHODS`.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such method.
-    """
+    """Name of a method of :data:`METHODS` in tables and charts, such as ``V-MDAV (best γ)``."""
     check_choice("name", name, list(METHODS))
     return VARIANTS[name].title if name in VARIANTS else METHODS[name].label
 
@@ -153,17 +142,10 @@ def _limits() -> pd.DataFrame:
 
 
 def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, float]]:
-    """Best known loss and lower bound, in percent, for each k.
+    """Best known loss and lower bound, in percent, for each of ``ks``, which may be any.
 
     A partition for a larger k also serves a smaller one, and a lower bound for a smaller k holds for a larger one.
-    Without any, the loss is infinite and the bound 0.
-
-    Parameters
-    ----------
-    data, seed : str, int
-        As :func:`recognize` returns them; the seed is 0 for data that are not random.
-    ks : iterable of int
-        Group sizes, of any size.
+    Without any, the loss is infinite and the bound 0. ``data`` and ``seed`` are those of :func:`recognize`.
     """
     table = _limits()
     rows = table[(table["data"] == data) & (table["seed"] == seed)]
@@ -236,13 +218,8 @@ def _not_stored(noun: str, data: str, seed: int, names: Iterable[str]) -> Parame
 def recognize(values: ArrayLike | Records, scale: str = _SCALE) -> tuple[str, int] | None:
     """Name and seed of the stored data set that has these records. None if there is none.
 
-    Parameters
-    ----------
-    values : array of shape (n, d), or Records
-        All quasi-identifiers, records in their original order: numbers in their original units and order
-        (``Dataset.X``), or records with categories.
-    scale : str
-        The scale of numbers, of :data:`microagg.columns.scaling.SCALES`: only results on z-scores are stored.
+    ``values`` are all quasi-identifiers with records in their original order: numbers in their original units, shape
+    (n, d), as in ``Dataset.X``, or records with categories. Of numbers, only results on z-scores are stored.
     """
     if isinstance(values, Records):
         return _set_by_digest().get(digest_records(values))
@@ -255,13 +232,7 @@ def recognize(values: ArrayLike | Records, scale: str = _SCALE) -> tuple[str, in
 
 
 def digest_records(records: Records) -> str:
-    """Digest of records with categories, including their domains and taxonomies.
-
-    Parameters
-    ----------
-    records : Records
-        Records with categories.
-    """
+    """Digest of records with categories, including their domains and taxonomies."""
     return digest_bytes(f"{digest_array(records.values)}/{records.attributes!r}".encode())
 
 
@@ -273,25 +244,9 @@ def _set_by_digest() -> dict[str, tuple[str, int]]:
 def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFrame:
     """Stored results of a method on a data set in the form of a sweep, without missing ones.
 
-    Methods are compared by their settings, including defaults.
-
-    Parameters
-    ----------
-    data, seed : str and int
-        As in :func:`between`.
-    method : Method
-    ks : iterable of int
-
-    Returns
-    -------
-    DataFrame
-        In the order of ``ks``, with the columns of :meth:`microagg.studies.experiment.Result.row` and ``settings``, the
-        parameters as a mapping; seconds are those of the processor. Without columns if there are no rows.
-
-    Raises
-    ------
-    ParameterError
-        If no such data set is stored, or a k is not a whole number of at least 1.
+    Methods are compared by their settings, including defaults. Rows are in the order of ``ks``, with the columns of
+    :meth:`microagg.studies.experiment.Result.row` and ``settings``, the parameters as a mapping; seconds are those of
+    the processor. Without rows there are no columns. ParameterError if no such data set is stored, or a k is wrong.
     """
     checked_ks = [check_k(k) for k in ks]
     if (data, seed) not in _sets().index:
@@ -304,16 +259,7 @@ def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFr
 
 
 def partition(data: str, seed: int, method: Method, k: int) -> Partition | None:
-    """Partition that a method gives on a data set; None if it is not stored.
-
-    Parameters
-    ----------
-    data, seed : str and int
-        As in :func:`between`.
-    method : Method
-        One of :data:`WITH_PARTITIONS` at its defaults has stored partitions.
-    k : int
-    """
+    """Partition that a method, one of :data:`WITH_PARTITIONS`, gives on a data set; None if it is not stored."""
     with np.load(_FOLDER / PARTITIONS) as file:
         name = f"{data}-{seed}-{stored_name(method)}"
         if k not in KS or name not in file:
