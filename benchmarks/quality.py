@@ -134,7 +134,7 @@ def found_by(found: list[tuple[float, float]], mark: float) -> float:
 
 def write_certificate(path: Path, name: str, k: int, proof: Proof) -> None:
     """Write what proves the bound on a data set, as z-scores, as microagg.optimum.proof_checker reads it."""
-    prices = [proof.listed, *proof.filters, *(leaf.prices for leaf in proof.leaves)]
+    prices = [proof.listed, *(leaf.prices for leaf in proof.leaves)]
     cuts = list(dict.fromkeys(cut for own in prices for cut in own.cuts))
     numbers = {cut: at for at, cut in enumerate(cuts)}
     paths = [leaf.path for leaf in proof.leaves]

@@ -141,7 +141,7 @@ class Branching:
         if labels is None or prices is None:
             return None
         # Without a list the prices alone prove it.
-        filters, leaves = ([], (Leaf((), prices),)) if self._list is None else (self._list.filters, self._list.leaves)
+        leaves = (Leaf((), prices),) if self._list is None else self._list.leaves
         names, unit = self._sets.places, self._sets.unit
 
         def plain(prices: Prices) -> Prices:
@@ -154,7 +154,7 @@ class Branching:
             return tuple((int(names[i]), int(names[j]), together) for i, j, together in pairs)
 
         named = tuple(Leaf(path(leaf.path), plain(leaf.prices)) for leaf in leaves)
-        return Proof(labels, plain(prices), tuple(map(plain, filters)), named)
+        return Proof(labels, plain(prices), named)
 
     def offer(self, labels: IntArray) -> None:
         """Offer a partition, shape (n,)."""

@@ -4,9 +4,8 @@ The list holds all groups that a partition better than the best known can have, 
 No group outside the list counts, so cuts cost little, and a group's reduced cost is a sum.
 
 **Bounds.** By :mod:`microagg.optimum.set_partitioning`, SSE(P) ≥ value + Σ_{G in P} rc(G), value = Σ pi - Σ sigma most,
-for any pi and sigma ≥ 0 and a partition P into groups of the list. So groups with a reduced cost above least - value
-leave the list. A shorter list lets the next cuts raise the bound more. Branching decides for pairs of records whether
-they share a group (Ryan & Foster 1981).
+for any pi and sigma ≥ 0 and a partition P into groups of the list. Branching decides for pairs of records whether they
+share a group (Ryan & Foster 1981).
 
 **The proof** is a :class:`Proof`, which :mod:`microagg.optimum.proof_checker` checks without this module.
 """
@@ -51,8 +50,6 @@ _MAX_ENTERING = 3_000
 _MIN_RISE, _ROUNDS, _ROUNDS_BELOW = 0.03, 4, 2
 #: Cuts without a price are dropped once there are this many, at the root and below it.
 _MAX_IDLE, _MAX_IDLE_BELOW = 30, 500
-#: Groups are dropped only if at most this share of the list stays.
-_MAX_SHARE_LEFT = 0.7
 
 #: Decisions in their order: pairs of records i < j, and whether both are in one group.
 Path = tuple[tuple[int, int, bool], ...]
@@ -70,7 +67,6 @@ class Proof(NamedTuple):
 
     labels: IntArray  # shape (n,)
     listed: Prices  # by these, a better partition has only groups with a reduced cost below SSE - value: the list
-    filters: tuple[Prices, ...]  # each in turn shortens the list
     leaves: tuple[Leaf, ...]  # every partition satisfies the decisions of one of them
 
 
@@ -89,9 +85,8 @@ class Enumerated:
         from microagg.kernels.running import new_solver
 
         self._X, self._n, self._k = X, len(X), k
-        self.groups, self.least = groups, least  # the groups still in the list
+        self.groups, self.least = groups, least
         self.best: IntArray | None = None
-        self.filters: list[Prices] = []  # as in Proof
         self._leaves: list[Leaf] = []
         self._costs = group_costs(X, groups)
         self._members = membership_matrix(groups, self._n).tocsc()
@@ -107,8 +102,6 @@ class Enumerated:
         self._open: list[tuple[float, int, Path, Prices]] = []
         self._closed = np.inf
         self._allowed = np.ones(len(groups), dtype=bool)
-        # The list's reduced costs at the best prices for all of it, these, and their bound.
-        self._root, self._root_prices, self._root_bound = np.zeros(len(groups)), prices, -np.inf
         # Each of the short runs would presolve anew, and on a long list presolving may never end.
         self._highs = new_solver(presolve="off")
         add_equations(self._highs, self._n)
@@ -138,7 +131,6 @@ class Enumerated:
             self._start_leaf(bound, path, proving)
         if max(self._course) < self._target and not self._solve(until, go_on):
             return False
-        self._drop_groups()
         if max(self._course) >= self._target:
             self._close_leaf()
         elif self._is_integral():
@@ -196,7 +188,7 @@ class Enumerated:
             reduced = self._reduced_costs(prices) if usable(*multipliers) else np.zeros(len(self._costs))
             bound = prove_bound(partial(self._lower_bound, prices, reduced), *multipliers)
             if bound > max(self._course):
-                self._take_bound(bound, prices, reduced)
+                self._course[-1], self._proving = bound, prices.without_idle_cuts()
             absent = self._allowed.copy()
             absent[self._columns] = False
             missing = np.flatnonzero((reduced < _MAX_REDUCED_COST) & absent)
@@ -214,30 +206,6 @@ class Enumerated:
         """Lower bound for the current leaf, from prices and the reduced costs at them."""
         groups_term = float(reduced[self._allowed].min(initial=0.0)) * (self._n // self._k)
         return prices.value + groups_term - ALLOWANCE * (prices.size - groups_term)
-
-    def _take_bound(self, bound: float, prices: Prices, reduced: FloatArray) -> None:
-        """Take a bound as the best of the current leaf, and its prices for the proof."""
-        self._proving = prices.without_idle_cuts()
-        self._course[-1] = bound
-        if self._path == ():
-            self._root, self._root_prices, self._root_bound = reduced, self._proving, bound
-
-    def _drop_groups(self) -> None:
-        """Drop groups that no better partition has from the list."""
-        stays = self._root <= self.least - self._root_bound + 2.0 * ALLOWANCE * self._n
-        if stays.mean() > _MAX_SHARE_LEFT:
-            return
-        if not self.filters or self.filters[-1] is not self._root_prices:
-            self.filters.append(self._root_prices)
-        dropped_columns = np.flatnonzero(~stays[self._columns])
-        if len(dropped_columns):
-            self._highs.deleteCols(len(dropped_columns), (dropped_columns + self._n).astype(np.int32))
-        column_stays = stays[self._columns]
-        self._values, self._columns = self._values[column_stays], (np.cumsum(stays) - 1)[self._columns[column_stays]]
-        self.groups, self._costs, self._root = self.groups[stays], self._costs[stays], self._root[stays]
-        self._members = self._members.tocsr()[stays].tocsc()
-        self._coefficients = self._coefficients.tocsr()[stays].tocsc()
-        self._allowed = self._allowed[stays]
 
     def _add_groups(self, indices: IntArray) -> None:
         """Add groups of the list to the linear program."""

@@ -19,9 +19,9 @@ certificate's partition, and P a better one. Then each of its groups has rc(G) <
 
 1. With the first prices all groups with SSE(G) - Σ pi below a limit are listed here, member by member. The limit rises
    until it is above both 0 and S - value - rest: above 0 because the rest needs all groups with a negative rc. Sigma is
-   left out, as it only adds to rc. Then every better partition consists of listed groups.
-2. With each further prices the same holds for the remaining groups, so groups above S - value - rest are dropped.
-3. The leaves decide for pairs of records whether they share a group, in a tree that covers all partitions. In each
+   left out, as it only adds to rc. Then every better partition consists of listed groups, and of these only of those
+   with an rc of at most S - value - rest, sigma included.
+2. The leaves decide for pairs of records whether they share a group, in a tree that covers all partitions. In each
    leaf, value + rest with the leaf's prices, over the groups that satisfy its decisions, is a lower bound for its
    better partitions. The minimum of these bounds and S is a lower bound on the SSE of all partitions.
 
@@ -97,7 +97,6 @@ class Held:
     k: int
     labels: IntArray
     listed: Prices
-    filters: Sequence[Prices]
     leaves: Sequence[tuple[Sequence[tuple[int, int, bool]], Prices]]
 
 
@@ -342,19 +341,15 @@ def check(X: FloatArray, held: Held, say: Callable[[str], Any] = lambda text: No
         limit = max(max_cost, 0.0) * 1.001 + 1e-9 * sse
         groups = _all_groups(X, k, held.listed.pi, limit)
         max_cost = sse - _price_value(held.listed) - groups.reduced_cost_bound(groups.reduced_costs(held.listed))
-    entries = sum(len(prices.cuts) for prices in [held.listed, *held.filters, *(prices for _, prices in held.leaves)])
+    entries = sum(len(prices.cuts) for prices in [held.listed, *(prices for _, prices in held.leaves)])
     entries += sum(len(path) for path, _ in held.leaves)
     if entries > _MOST_ENTRIES or (entries + n) * len(groups) > MOST_COMPARED:
         raise DataError(
             f"price_cuts, decisions: {entries:,} of them and {len(groups):,} groups that follow from pi are too many."
         )
     say(f"the first prices: {len(groups):,} groups have SSE - Σ pi below {limit:.6g}")
-    for number, prices in enumerate([held.listed, *held.filters]):
-        reduced = groups.reduced_costs(prices)
-        max_cost = sse - _price_value(prices) - groups.reduced_cost_bound(reduced)
-        groups.keep_where([cost <= max_cost for cost in reduced])
-        text = f"better partitions have groups with a reduced cost of at most {max_cost:.6g}: {len(groups):,}"
-        say(f"prices {number}: {text}")
+    groups.keep_where([cost <= max_cost for cost in groups.reduced_costs(held.listed)])
+    say(f"better partitions have groups with a reduced cost of at most {max_cost:.6g}: {len(groups):,}")
     if not _covers([path for path, _ in held.leaves]):
         raise DataError("decisions: the leaves leave out some partitions, or have some twice.")
     floor = sse
@@ -378,7 +373,7 @@ def _check_certificate(held: Held, n: int) -> None:
     sizes = np.bincount(labels)
     if sizes[sizes > 0].min() < k:
         raise DataError(f"labels: a group has {sizes[sizes > 0].min():,} records, fewer than k={k}.")
-    for prices in [held.listed, *held.filters, *(leaf_prices for _, leaf_prices in held.leaves)]:
+    for prices in [held.listed, *(leaf_prices for _, leaf_prices in held.leaves)]:
         _check_prices(prices, n)
     for path, _ in held.leaves:
         for i, j, _together in path:
@@ -472,11 +467,10 @@ def _assemble_certificate(arrays: dict[str, NDArray[Any]]) -> Held:
     priced = zip(arrays["pi"], split("price_ends", "price_cuts", "sigma"), strict=True)
     prices = [Prices(pi, [cuts[cut] for cut in used_cuts], sigma) for pi, (used_cuts, sigma) in priced]
     paths = [[(int(i), int(j), bool(t)) for i, j, t in path] for (path,) in split("path_ends", "decisions")]
-    if not paths or len(prices) < 1 + len(paths):
+    if not paths or len(prices) != 1 + len(paths):
         raise DataError(
             f"pi: there must be prices for the groups, and for each of {len(paths):,} leaves, of which there is at "
             f"least one; there are {len(prices):,}."
         )
-    n_filters = len(prices) - 1 - len(paths)
-    leaves = list(zip(paths, prices[1 + n_filters :], strict=True))
-    return Held(str(arrays["data"]), int(arrays["k"]), arrays["labels"], prices[0], prices[1 : 1 + n_filters], leaves)
+    leaves = list(zip(paths, prices[1:], strict=True))
+    return Held(str(arrays["data"]), int(arrays["k"]), arrays["labels"], prices[0], leaves)
