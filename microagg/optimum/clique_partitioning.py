@@ -75,8 +75,6 @@ STEPS, STEPS_TO_EVALUATION = 100, 25
 MAX_ENTERING = 30
 #: Minimum violation of an inequality that enters; a record's z is about 1.
 MIN_VIOLATION = 0.01
-#: Number of second leaves that the search for inequalities tries with each center and first leaf.
-SECOND_LEAVES = 2
 #: A pair with z = 0 leaves if its reduced cost is above this share of the mean u.
 LEAVE_ABOVE = 0.1
 #: Rounds that raise the bound by at most this share are slow.
@@ -256,7 +254,7 @@ class CliquePartitioning(Program):
         chunk = max(1, min(CHUNK, 100 * CHUNK // self.k**2))
         chunks = _chunks(n, chunk)
         graph = make_graph(self._keys, n)
-        arguments = graph, self._x, MIN_VIOLATION, LEAVES[self._level], SECOND_LEAVES, max(LEAVES)
+        arguments = graph, self._x, MIN_VIOLATION, LEAVES[self._level], max(LEAVES)
         separated = _in_parallel(pool, violated_inequalities, [(*arguments, *records) for records in chunks])
         for (first, last), (inequalities_found, violations) in zip(chunks, separated, strict=True):
             marks, rows = np.unique(_fingerprints(inequalities_found), return_index=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.kernels.bounds.boxes import BLOCK, Blocks, greatest_of_blocks, squared_distance_to_box
-from microagg.kernels.compiled import borrows, kernel
+from microagg.kernels.compiled import kernel
 from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
 from microagg.validation import FloatArray, IntArray
 
@@ -92,13 +92,12 @@ def price_pairs(
 
 @kernel
 def violated_inequalities(
-    graph: Graph, x: FloatArray, least: float, most: int, tries: int, width: int, first: int, last: int
+    graph: Graph, x: FloatArray, least: float, most: int, width: int, first: int, last: int
 ) -> tuple[IntArray, FloatArray]:
     """Find 2-partition inequalities with a center first <= i < last that x violates.
 
     ``x``, shape (n + p,), are the values of the records and of the pairs. Each center is tried with each first leaf of
-    positive value and with the ``tries`` second leaves that raise the violation most. Further leaves are added
-    greedily, up to ``most`` leaves, which is at most ``width``.
+    positive value. Further leaves, up to ``most`` in all, are those that raise the violation most, one after the other.
 
     The results are the inequalities violated by more than ``least``, shape (m, 1 + width), and their violations,
     shape (m,). A row is the center, then the leaves in ascending order, padded with -1. Inequalities may repeat.
@@ -108,35 +107,32 @@ def violated_inequalities(
     count = 0
     place = np.full(n, -1, dtype=np.int64)
     leaves = np.empty(width, dtype=np.int64)
-    best, gains = np.empty(tries, dtype=np.int64), np.empty(tries)
     for center in range(first, last):
         ids, values, between = _around(graph, x, center, place)
-        m = len(ids)
-        further = np.empty(m)
-        for a in range(m):
-            n_second_leaves = _best_second_leaves(values, between, a, best, gains) if most > 1 else 0
-            for start in range(max(n_second_leaves, 1)):
-                leaves[0] = a
-                size = 1
-                violation = values[a] - x[center]
-                if n_second_leaves > 0:
-                    leaves[1] = best[start]
-                    size = 2
-                    violation += gains[start]
-                    if most > 2:
-                        size, violation = _grow(values, between, further, leaves, size, most, violation)
-                if violation <= least:
-                    continue
-                if count == len(violations):
-                    inequalities = np.concatenate((inequalities, np.empty_like(inequalities)))
-                    violations = np.concatenate((violations, np.empty_like(violations)))
-                inequalities[count] = -1
-                inequalities[count, 0] = center
-                ordered = np.sort(ids[leaves[:size]])
-                for i in range(size):
-                    inequalities[count, i + 1] = ordered[i]
-                violations[count] = violation
-                count += 1
+        for a in range(len(ids)):
+            leaves[0], size = a, 1
+            violation = values[a] - x[center]
+            gains = values - between[a]
+            gains[a] = -np.inf
+            while size < most:
+                b = int(np.argmax(gains))
+                if gains[b] <= 1e-9:
+                    break
+                leaves[size] = b
+                size += 1
+                violation += gains[b]
+                gains -= between[b]
+                gains[b] = -np.inf
+            if violation <= least:
+                continue
+            if count == len(violations):
+                inequalities = np.concatenate((inequalities, np.empty_like(inequalities)))
+                violations = np.concatenate((violations, np.empty_like(violations)))
+            inequalities[count] = -1
+            inequalities[count, 0] = center
+            inequalities[count, 1 : size + 1] = np.sort(ids[leaves[:size]])
+            violations[count] = violation
+            count += 1
     return inequalities[:count].copy(), violations[:count].copy()
 
 
@@ -163,48 +159,3 @@ def _around(graph: Graph, x: FloatArray, center: int, place: IntArray) -> tuple[
     for a in range(m):
         place[ids[a]] = -1
     return ids, values, between
-
-
-@borrows
-def _best_second_leaves(values: FloatArray, between: FloatArray, a: int, best: IntArray, gains: FloatArray) -> int:
-    """Find the second leaves that raise the violation most if the first leaf is a; return their number."""
-    n_leaves = 0
-    for b in range(len(values)):
-        gain = values[b] - between[a, b]
-        if b == a or gain <= 0.0:
-            continue
-        at = n_leaves
-        if n_leaves == len(best):
-            at -= 1
-            if gain <= gains[at]:
-                continue
-        else:
-            n_leaves += 1
-        while at > 0 and gains[at - 1] < gain:
-            best[at], gains[at] = best[at - 1], gains[at - 1]
-            at -= 1
-        best[at], gains[at] = b, gain
-    return n_leaves
-
-
-@borrows
-def _grow(
-    values: FloatArray, between: FloatArray, gains: FloatArray, leaves: IntArray, size: int, most: int, violation: float
-) -> tuple[int, float]:
-    """Add the leaf that raises the violation most while any does; return the number of leaves and the violation."""
-    m = len(values)
-    for b in range(m):
-        gains[b] = values[b]
-        for at in range(size):
-            gains[b] -= between[leaves[at], b] if leaves[at] != b else np.inf
-    while size < most:
-        b = int(np.argmax(gains))
-        if gains[b] <= 1e-9:
-            break
-        leaves[size] = b
-        size += 1
-        violation += gains[b]
-        for c in range(m):
-            gains[c] -= between[b, c]
-        gains[b] = -np.inf
-    return size, violation

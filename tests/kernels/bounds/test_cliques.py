@@ -63,7 +63,7 @@ def test_partitions_violate_no_inequality():
         sizes = np.bincount(labels)[labels]
         first, second, graph = complete_graph(n)
         x = np.append(k / sizes, np.where(labels[first] == labels[second], k / sizes[first], 0.0))
-        inequalities, _ = violated_inequalities(graph, x, 1e-9, 5, 4, 5, 0, n)
+        inequalities, _ = violated_inequalities(graph, x, 1e-9, 5, 5, 0, n)
         assert len(inequalities) == 0
 
 
@@ -72,14 +72,14 @@ def test_violated_inequalities_are_violated_by_as_much():
     n = 12
     first, second, graph = complete_graph(n)
     x = np.append(np.full(n, 0.8), rng.random(len(first)) * (rng.random(len(first)) < 0.5))
-    inequalities, violations = violated_inequalities(graph, x, 0.01, 4, 3, 5, 0, n)
+    inequalities, violations = violated_inequalities(graph, x, 0.01, 4, 5, 0, n)
     assert set((inequalities[:, 1:] >= 0).sum(axis=1)) == {2, 3, 4}
     left = _make_matrix(first * n + second, inequalities, n) @ x
     assert left[n + 1 :] == pytest.approx(violations)
     # None with two leaves is more violated than the most violated one that was found.
     Z = np.zeros((n, n))
     Z[first, second] = Z[second, first] = x[n:]
-    _, violations = violated_inequalities(graph, x, 0.01, 2, 3, 5, 0, n)
+    _, violations = violated_inequalities(graph, x, 0.01, 2, 5, 0, n)
     ends = [(i, a, b) for i in range(n) for a, b in combinations(set(range(n)) - {i}, 2)]
     most = max(Z[i, a] + Z[i, b] - Z[a, b] - x[i] for i, a, b in ends)
     assert violations.max() == pytest.approx(most)
