@@ -197,52 +197,50 @@ def _groups_of_root(
 class _Groups:
     """Groups of several sizes, of which some can be dropped."""
 
-    def __init__(self, X: FloatArray, groups: list[IntArray]) -> None:
-        self.n, self.groups = len(X), groups
-        members = (X[group] for group in groups)
-        self.sse = [np.square(rows - rows.mean(axis=1, keepdims=True)).sum(axis=(1, 2)) for rows in members]
+    def __init__(self, X: FloatArray, groups_by_size: list[IntArray]) -> None:
+        self.n, width = len(X), groups_by_size[-1].shape[1]
+        # Shape (m, width), filled up with n.
+        padded = [np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=len(X)) for part in groups_by_size]
+        self.members = np.concatenate(padded)
+        rows = (X[part] for part in groups_by_size)
+        self.sse = np.concatenate([np.square(x - x.mean(axis=1, keepdims=True)).sum(axis=(1, 2)) for x in rows])
 
-    def reduced_costs(self, prices: Prices) -> list[FloatArray]:
-        """Reduced cost of each group, lowered for rounding, in a list of arrays like ``groups``."""
-        costs, sizes = [], []
-        for sse, members in zip(self.sse, self.groups, strict=True):
-            costs.append(sse - prices.pi[members].sum(axis=1))
-            sizes.append(sse + np.abs(prices.pi[members]).sum(axis=1))
-        weight = np.zeros(self.n, dtype=np.int64)
+    def reduced_costs(self, prices: Prices) -> FloatArray:
+        """Reduced cost of each group, lowered for rounding."""
+        pi, weight = np.append(prices.pi, 0.0), np.zeros(self.n + 1, dtype=np.int64)
+        costs = self.sse - pi[self.members].sum(axis=1)
+        sizes = self.sse + np.abs(pi)[self.members].sum(axis=1)
         for (records, multipliers, denominator), price in zip(prices.cuts, prices.sigma, strict=True):
             weight[list(records)] = multipliers
-            for members, cost, size in zip(self.groups, costs, sizes, strict=True):
-                added = price * (weight[members].sum(axis=1) // denominator)
-                cost += added
-                size += added
+            added = price * (weight[self.members].sum(axis=1) // denominator)
+            costs += added
+            sizes += added
             weight[list(records)] = 0
-        return [cost - _ROUNDING * size for cost, size in zip(costs, sizes, strict=True)]
+        return costs - _ROUNDING * sizes
 
-    def reduced_cost_bound(self, reduced: Iterable[FloatArray]) -> float:
+    def reduced_cost_bound(self, costs: FloatArray) -> float:
         """Lower bound on the sum of the reduced costs of the groups of a partition."""
-        shares = np.zeros(self.n)
-        for members, costs in zip(self.groups, reduced, strict=True):
-            negative = np.flatnonzero(costs < 0.0)
-            for column in range(members.shape[1]):
-                np.minimum.at(shares, members[negative, column], costs[negative] / members.shape[1])
-        return _round_down(math.fsum(shares))
+        members = self.members[costs < 0.0]
+        group_shares = costs[costs < 0.0] / (members < self.n).sum(axis=1)
+        shares = np.zeros(self.n + 1)
+        for column in members.T:
+            np.minimum.at(shares, column, group_shares)
+        return _round_down(math.fsum(shares[: self.n]))
 
-    def keep_where(self, masks: Sequence[NDArray[np.bool_]]) -> None:
-        """Keep the groups whose masks are True."""
-        self.groups = [values[mask] for values, mask in zip(self.groups, masks, strict=True)]
-        self.sse = [values[mask] for values, mask in zip(self.sse, masks, strict=True)]
+    def keep_where(self, mask: NDArray[np.bool_]) -> None:
+        """Keep the groups whose mask is True."""
+        self.members, self.sse = self.members[mask], self.sse[mask]
 
-    def satisfy(self, path: Iterable[tuple[int, int, bool]]) -> list[NDArray[np.bool_]]:
-        """Whether each group satisfies the decisions on pairs, in a list of arrays like ``groups``."""
-        fits = [np.ones(len(members), dtype=np.bool_) for members in self.groups]
+    def satisfy(self, path: Iterable[tuple[int, int, bool]]) -> NDArray[np.bool_]:
+        """Whether each group satisfies the decisions on pairs."""
+        fits = np.ones(len(self.members), dtype=np.bool_)
         for i, j, together in path:
-            for members, fit in zip(self.groups, fits, strict=True):
-                n_members = (members == i).any(axis=1).astype(int) + (members == j).any(axis=1)
-                fit &= n_members != 1 if together else n_members != 2
+            n_members = (self.members == i).any(axis=1).astype(int) + (self.members == j).any(axis=1)
+            fits &= n_members != 1 if together else n_members != 2
         return fits
 
     def __len__(self) -> int:
-        return sum(map(len, self.groups))
+        return len(self.members)
 
 
 def _round_down(value: float) -> float:
@@ -348,14 +346,13 @@ def check(X: FloatArray, held: Held, say: Callable[[str], Any] = lambda text: No
             f"price_cuts, decisions: {entries:,} of them and {len(groups):,} groups that follow from pi are too many."
         )
     say(f"the first prices: {len(groups):,} groups have SSE - Σ pi below {limit:.6g}")
-    groups.keep_where([cost <= max_cost for cost in groups.reduced_costs(held.listed)])
+    groups.keep_where(groups.reduced_costs(held.listed) <= max_cost)
     say(f"better partitions have groups with a reduced cost of at most {max_cost:.6g}: {len(groups):,}")
     if not _covers([path for path, _ in held.leaves]):
         raise DataError("decisions: the leaves leave out some partitions, or have some twice.")
     floor = sse
     for path, prices in held.leaves:
-        fits = groups.satisfy(path)
-        costs = [np.where(fit, cost, 0.0) for cost, fit in zip(groups.reduced_costs(prices), fits, strict=True)]
+        costs = np.where(groups.satisfy(path), groups.reduced_costs(prices), 0.0)
         floor = min(floor, _price_value(prices) + groups.reduced_cost_bound(costs))
     say(f"{len(held.leaves)} leaves: no SSE is below {floor:.10g}, a share of {(sse - floor) / sse:.1e} less")
     return Proven(sse, floor, len(groups))
