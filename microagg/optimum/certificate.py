@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
@@ -369,11 +369,6 @@ class Floors:
                 proven[k] = max(proven[k], bound, key=attrgetter("sse"))
             self._bounds = proven
         return self
-
-
-def floors(problem: Problem, ks: Sequence[int]) -> list[Bound]:
-    """Fast lower bound for each k, in this order. For errors see :class:`Floors`."""
-    return Floors(problem, ks).improve().bounds(ks)
 
 
 def raise_bounds(bounds: Iterable[Bound], proven: Iterable[Bound]) -> list[Bound]:

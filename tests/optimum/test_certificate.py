@@ -11,7 +11,7 @@ from microagg.columns.records import Attribute, Records
 from microagg.metrics.generalization import total_information_loss
 from microagg.optimum import certificate
 from microagg.optimum.bounds import Bound, LinearProgram, exact, nearest_neighbor
-from microagg.optimum.certificate import Certificate
+from microagg.optimum.certificate import Certificate, Floors
 from microagg.optimum.nearest_neighbors import nearest_mixed_neighbor_curve
 from microagg.optimum.problem import Problem
 from microagg.progress import Cancelled, watched
@@ -23,6 +23,10 @@ CORNERS = np.array([[x + dx, y + dy] for x in (0, 9) for y in (0, 9) for dx in (
 @pytest.fixture
 def X():
     return np.random.default_rng(8).normal(size=(200, 3))
+
+
+def floors(problem, ks):
+    return Floors(problem, ks).improve().bounds(ks)
 
 
 def check_trace(steps, sign):
@@ -152,21 +156,19 @@ def test_a_failure_below_ends_the_search_above(X, monkeypatch):
 
 
 def test_floors_known_at_once_are_the_nearest_neighbor_bound_or_the_optimum(X):
-    assert [own.sse for own in certificate.floors(Problem.of(X), [2, 5])] == pytest.approx(
+    assert [own.sse for own in floors(Problem.of(X), [2, 5])] == pytest.approx(
         [nearest_neighbor(X, k).sse for k in (2, 5)]
     )
     toy = datasets.load("toy").X
-    assert [own.sse for own in certificate.floors(Problem.of(toy), [2, 3])] == pytest.approx(
-        [exact(toy, k)[0] for k in (2, 3)]
-    )
+    assert [own.sse for own in floors(Problem.of(toy), [2, 3])] == pytest.approx([exact(toy, k)[0] for k in (2, 3)])
     # With fewer than 2k records there is one group, which loses all.
-    assert certificate.floors(Problem.of(X[:9]), [5])[0].information_loss == pytest.approx(100)
-    assert certificate.floors(Problem.of(X[:9]), [4])[0].information_loss < 100
+    assert floors(Problem.of(X[:9]), [5])[0].information_loss == pytest.approx(100)
+    assert floors(Problem.of(X[:9]), [4])[0].information_loss < 100
     # Of mixed records it is that of Total-IL.
     [mixed] = nearest_mixed_neighbor_curve(Records.of_numbers(X), [5])
-    assert certificate.floors(Problem.of(Records.of_numbers(X)), [5])[0].sse == mixed.sse > 0
+    assert floors(Problem.of(Records.of_numbers(X)), [5])[0].sse == mixed.sse > 0
     strata = np.arange(200) % 2
-    assert certificate.floors(Problem.of(X, strata=strata), [3])[0].sse == pytest.approx(
+    assert floors(Problem.of(X, strata=strata), [3])[0].sse == pytest.approx(
         sum(nearest_neighbor(X[strata == s], 3).sse for s in (0, 1))
     )
 
