@@ -50,17 +50,15 @@ Inequalities have up to two leaves at first, and more once those gain little.
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from microagg.kernels.bounds.cliques import ROUNDING, make_graph, price_pairs, violated_inequalities
-from microagg.optimum.program import ALL_BUT_ONE, ALLOWANCE, Multipliers, Program, prove_bound, usable
+from microagg.optimum.program import ALLOWANCE, Multipliers, Program, prove_bound, usable
 from microagg.validation import FloatArray, IntArray
 
 #: Maximum numbers of leaves of the inequalities: each next one once the last gains little.
@@ -121,14 +119,11 @@ class CliquePartitioning(Program):
     def _rounds(self) -> Iterator[bool]:
         """Run without end, and yield several times a second, True after a round and False within it."""
         yield from self._begin()
-        # Not ended by a with statement: the thread that collects this generator as garbage would wait for those of the
-        # pool, and may hold a lock that they need to end. They end by themselves once nothing refers to the pool.
-        pool = ThreadPoolExecutor(ALL_BUT_ONE, thread_name_prefix="microagg-bound")
         while True:
             yield from self._assemble()
             yield from self._solve()
-            yield from self._price(pool)
-            yield from self._separate(pool)
+            yield from self._price()
+            yield from self._separate()
             yield from self._exchange_pairs()
             self.iterations += 1
             self._check_progress()
@@ -223,7 +218,7 @@ class CliquePartitioning(Program):
         allowance = ALLOWANCE * (self._sides @ np.abs(y) + np.abs(least).sum())
         return float(self._sides @ y + least.sum() - allowance) + missing
 
-    def _price(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
+    def _price(self) -> Iterator[bool]:
         """Compute the bound of the best dual values, and find the missing pairs."""
         n, graph = len(self.X), make_graph(self._keys, len(self.X))
         self._cheap = []
@@ -233,9 +228,8 @@ class CliquePartitioning(Program):
             multipliers = Multipliers(duals, self._sides.shape), Multipliers(duals[n:], self._sides[n:].shape, high=0.0)
             if not usable(*multipliers):
                 continue
-            arguments = self._blocks, graph, duals[:n], self.k
-            tasks = [(*arguments, *records, 4 * self.k) for records in _chunks(n, CHUNK // 4)]
-            for keys, _, total in _in_parallel(pool, price_pairs, tasks):
+            for first, last in _chunks(n, CHUNK // 4):
+                keys, total = price_pairs(self._blocks, graph, duals[:n], self.k, first, last, 4 * self.k)
                 self._cheap.append(keys)
                 missing += total
                 yield False
@@ -244,7 +238,7 @@ class CliquePartitioning(Program):
                 self._round_bound = prove_bound(partial(self._evaluate, duals, missing * (1 + ALLOWANCE)), *multipliers)
         self.bound = max(self.bound, self._round_bound)
 
-    def _separate(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
+    def _separate(self) -> Iterator[bool]:
         """Add inequalities that x violates, and drop those with a dual value of 0."""
         n = len(self.X)
         stay = self._y[n + 1 :] < 0.0
@@ -252,17 +246,15 @@ class CliquePartitioning(Program):
         present_marks = _fingerprints(inequalities[0])
         # The work for a record grows with the square of the number of records in its groups.
         chunk = max(1, min(CHUNK, 100 * CHUNK // self.k**2))
-        chunks = _chunks(n, chunk)
-        graph = make_graph(self._keys, n)
-        arguments = graph, self._x, MIN_VIOLATION, LEAVES[self._level], max(LEAVES)
-        separated = _in_parallel(pool, violated_inequalities, [(*arguments, *records) for records in chunks])
-        for (first, last), (inequalities_found, violations) in zip(chunks, separated, strict=True):
-            marks, rows = np.unique(_fingerprints(inequalities_found), return_index=True)
+        arguments = make_graph(self._keys, n), self._x, MIN_VIOLATION, LEAVES[self._level], max(LEAVES)
+        for first, last in _chunks(n, chunk):
+            violated, violations = violated_inequalities(*arguments, first, last)
+            marks, rows = np.unique(_fingerprints(violated), return_index=True)
             rows = rows[~np.isin(marks, present_marks)]
             max_entering = MAX_ENTERING * (last - first)
             if len(rows) > max_entering:
                 rows = rows[np.argpartition(-violations[rows], max_entering)[:max_entering]]
-            inequalities.append(inequalities_found[rows])
+            inequalities.append(violated[rows])
             yield False
         self._inequalities = np.concatenate(inequalities)
         entered = len(self._inequalities) - len(inequalities[0])
@@ -353,18 +345,6 @@ def _make_matrix(keys: IntArray, inequalities: IntArray, n: int) -> Any:
 def _chunks(n: int, size: int) -> list[tuple[int, int]]:
     """Split n records into ranges of at most ``size``."""
     return [(first, min(n, first + size)) for first in range(0, n, size)]
-
-
-def _in_parallel(
-    pool: ThreadPoolExecutor, kernel: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
-) -> Iterator[Any]:
-    """Yield the results of the tasks in order, with one task at a time on each core."""
-    cores = os.cpu_count() or 1
-    for first in range(0, len(tasks), cores):
-        futures = [pool.submit(kernel, *task) for task in tasks[first + 1 : first + cores]]
-        yield kernel(*tasks[first])
-        for other in futures:
-            yield other.result()
 
 
 def _pair_keys(first_records: IntArray, second_records: IntArray, n: int) -> IntArray:

@@ -23,8 +23,8 @@ _INTEGRALITY = 1e-6
 SLICE = 0.5
 #: Cuts of rank one: minimum violation, maximum number that enters at a time, and maximum number of these per record.
 _VIOLATION, _CUTS, _USES = 0.01, 300, 4
-#: Their denominators, the first and the maximum number of starts per record, and the steps from each start.
-_DENOMINATORS, MIN_TRIES, MAX_TRIES, _STEPS = (2, 3, 4, 5), 3, 48, 12
+#: Their denominators, and the first and the maximum number of starts per record.
+_DENOMINATORS, MIN_TRIES, MAX_TRIES = (2, 3, 4, 5), 3, 48
 
 
 class Prices(NamedTuple):
@@ -254,7 +254,7 @@ def find_violated_cuts(groups: IntArray, values: FloatArray, n: int, tries: int,
     starts, rows = groups_by_record.indptr.astype(np.int64), groups_by_record.indices.astype(np.int64)
 
     def search(denominator: int) -> tuple[IntArray, IntArray, FloatArray]:
-        return violated_cuts(groups[used], values[used], starts, rows, denominator, tries, _STEPS, _VIOLATION, seed)
+        return violated_cuts(groups[used], values[used], starts, rows, denominator, tries, _VIOLATION, seed)
 
     with ThreadPoolExecutor(THREADS) as executor:
         results = list(executor.map(search, _DENOMINATORS))

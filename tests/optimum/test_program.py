@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from math import inf
 
 import numpy as np
@@ -153,9 +152,8 @@ def test_prices_of_inequalities_are_not_positive(monkeypatch):
         pass
     program._duals = program._y + np.append(np.zeros(len(program._y) - 1), 1.0)
     monkeypatch.setattr(program, "_evaluate", lambda *_: 1e3 * optimum)
-    with ThreadPoolExecutor(1) as pool:
-        for _ in program._price(pool):
-            pass
+    for _ in program._price():
+        pass
     assert program.sse == before
 
 

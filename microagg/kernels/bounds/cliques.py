@@ -40,24 +40,21 @@ def make_graph(keys: IntArray, n: int) -> Graph:
 @kernel
 def price_pairs(
     blocks: Blocks, graph: Graph, u: FloatArray, k: int, first: int, last: int, most: int
-) -> tuple[IntArray, FloatArray, float]:
+) -> tuple[IntArray, float]:
     """Find pairs i < j outside the graph whose reduced cost d_ij / k - u_i - u_j, rounded down, is negative.
 
-    ``u``, shape (n,), are the dual values of the records. For each first <= i < last the results are the ``most`` most
-    negative pairs: their keys i · n + j, shape (m,), and their reduced costs, shape (m,). The third result is the sum
-    of all negative reduced costs, including those of pairs beyond ``most``.
+    ``u``, shape (n,), are the dual values of the records. The results are the keys i · n + j of the ``most`` most
+    negative pairs of each first <= i < last, and the sum of all negative reduced costs, also of other pairs.
     """
-    X = blocks.X
-    n = len(X)
+    X, n = blocks.X, len(blocks.X)
     highest = greatest_of_blocks(u)
-    keys, values = np.empty(1024, dtype=np.int64), np.empty(1024)
-    count = 0
-    total = 0.0
+    keys, count, total = np.empty((last - first) * most, dtype=np.int64), 0, 0.0
+    near, values = np.empty(n, dtype=np.int64), np.empty(n)
     last_partner = np.full(n, -1, dtype=np.int64)
     for i in range(first, last):
-        begin = count
         for at in range(graph.starts[i], graph.starts[i + 1]):
             last_partner[graph.partners[at]] = i
+        m = 0
         for block in range(i // BLOCK, len(blocks.low)):
             # The limit is raised by the rounding error, so that no block with a negative pair is skipped.
             limit = k * (u[i] + highest[block] + ROUNDING * (abs(u[i]) + abs(highest[block])))
@@ -65,29 +62,16 @@ def price_pairs(
             if squared_distance_to_box(blocks, block, i) > limit:
                 continue
             for j in range(max(block * BLOCK, i + 1), min(n, (block + 1) * BLOCK)):
-                if last_partner[j] == i:
-                    continue
                 cost = squared_distance_of_rows(X, i, X, j) / k
-                reduced = cost - u[i] - u[j]
-                reduced -= ROUNDING * (cost + abs(u[i]) + abs(u[j]))
-                if reduced >= 0.0:
-                    continue
-                total += reduced
-                at = count
-                if count - begin == most:
-                    at -= 1
-                    if reduced >= values[at]:
-                        continue
-                else:
-                    count += 1
-                    if count > len(keys):
-                        keys = np.concatenate((keys, np.empty_like(keys)))
-                        values = np.concatenate((values, np.empty_like(values)))
-                while at > begin and values[at - 1] > reduced:
-                    keys[at], values[at] = keys[at - 1], values[at - 1]
-                    at -= 1
-                keys[at], values[at] = i * n + j, reduced
-    return keys[:count].copy(), values[:count].copy(), total
+                reduced = cost - u[i] - u[j] - ROUNDING * (cost + abs(u[i]) + abs(u[j]))
+                if reduced < 0.0 and last_partner[j] != i:
+                    near[m], values[m] = j, reduced
+                    m += 1
+                    total += reduced
+        for t in np.argsort(values[:m])[:most]:
+            keys[count] = i * n + near[t]
+            count += 1
+    return keys[:count].copy(), total
 
 
 @kernel
