@@ -16,7 +16,7 @@ import heapq
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -127,15 +127,12 @@ class Enumerated:
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Do one round, see :meth:`microagg.optimum.program.Program.advance`."""
         if self._path is None:
-            bound, _, path, proving = heapq.heappop(self._open)
-            self._start_leaf(bound, path, proving)
+            self._take_leaf()
         if max(self._course) < self._target and not self._solve(until, go_on):
             return False
-        if max(self._course) >= self._target:
+        # The bound of an integral solution is its SSE to within the solver's tolerances.
+        if max(self._course) >= self._target or self._takes_solution():
             self._close_leaf()
-        elif self._is_integral():
-            self._take_solution()
-            self._close_leaf()  # its bound equals that SSE to within the solver's tolerances
         elif not self._cut():
             self._branch()
         return True
@@ -150,11 +147,17 @@ class Enumerated:
     def _target(self) -> float:
         return self.least * (1.0 - LEAF_GAP) - ALLOWANCE * self._n
 
-    def _start_leaf(self, bound: float, path: Path, proving: Prices) -> None:
-        """Make a leaf the current one."""
-        self._path, self._proving, self._course = path, proving, [bound]
-        self._allowed = ~self._violates(path)
-        self._confine(self._allowed[self._columns])
+    def _take_leaf(self) -> None:
+        """Make the open leaf with the lowest bound the current one: groups that its decisions forbid are fixed at 0."""
+        bound, _, self._path, self._proving = heapq.heappop(self._open)
+        self._course, self._allowed = [bound], np.ones(len(self.groups), dtype=bool)
+        for i, j, together in self._path:
+            n_members = self._members[:, [i, j]].sum(axis=1)
+            self._allowed &= n_members != (1 if together else 2)
+        m = len(self._columns)
+        columns = np.arange(self._n, self._n + m, dtype=np.int32)
+        high = np.where(self._allowed[self._columns], np.inf, 0.0)
+        self._highs.changeColsBounds(m, columns, np.zeros(m), high)
 
     def _close_leaf(self) -> None:
         """Close the current leaf: no partition that satisfies its decisions is better."""
@@ -163,15 +166,15 @@ class Enumerated:
         self._closed = min(self._closed, max(self._course))
         self._path = None
 
-    def _take_solution(self) -> None:
-        """Take the groups of the solution, which form a partition, as the best."""
-        self.best = self.groups[self._columns[self._values > 0.5]]
-        self.least = min(self.least, float(group_costs(self._X, self.best).sum()))
-
-    def _is_integral(self) -> bool:
+    def _takes_solution(self) -> bool:
+        """Take the groups of the solution as the best if they form a partition, and return whether they do."""
         used = self._values > 0.5
-        covers = self._members[self._columns[used]].sum() == self._n
-        return bool(covers and (np.abs(self._values - used) <= 1e-6).all())
+        groups = self.groups[self._columns[used]]
+        is_partition = (groups >= 0).sum() == self._n and (np.abs(self._values - used) <= 1e-6).all()
+        if is_partition:
+            self.best = groups
+            self.least = min(self.least, float(group_costs(self._X, groups).sum()))
+        return bool(is_partition)
 
     def _reduced_costs(self, prices: Prices) -> FloatArray:
         """Reduced cost of each group of the list at prices for the current cuts, shape (m,)."""
@@ -261,20 +264,6 @@ class Enumerated:
             return []
         self._seed += 1
         return find_violated_cuts(self.groups[self._columns], self._values, self._n, tries, self._seed)
-
-    def _violates(self, path: Path) -> Any:
-        """Whether each group of the list violates one of the decisions, shape (m,)."""
-        violates = np.zeros(len(self.groups), dtype=bool)
-        for i, j, together in path:
-            n_members = self._members[:, [i, j]].sum(axis=1)
-            violates |= n_members == 1 if together else n_members == 2
-        return violates
-
-    def _confine(self, allowed: Any) -> None:
-        """Fix the groups of the linear program that are not allowed at 0."""
-        m = len(allowed)
-        columns = np.arange(self._n, self._n + m, dtype=np.int32)
-        self._highs.changeColsBounds(m, columns, np.zeros(m), np.where(allowed, np.inf, 0.0))
 
     def _branch(self) -> None:
         """Split the current leaf by the pair of records that is most undecided."""
