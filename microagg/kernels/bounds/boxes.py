@@ -53,7 +53,7 @@ def squared_distance_to_box(blocks: Blocks, block: int, i: int) -> float:
 
 
 class Local(NamedTuple):
-    """The m candidates of one root for groups of any size, by local numbers from 0 to m - 1; the root has number m."""
+    """The m candidates of one root for groups of one size, by local numbers from 0 to m - 1; the root has number m."""
 
     ids: IntArray  # shape (m + 1,): the records
     D: FloatArray  # shape (m + 1, m + 1): their squared distances

@@ -80,7 +80,7 @@ class Found(NamedTuple):
 class Stack(NamedTuple):
     """A depth-first search for one root and one size: at each depth one more record is in the part.
 
-    There are m candidates, t cuts, and s depths, s being the largest size. Records have their local numbers.
+    There are m candidates, t cuts, and s depths. Records have their local numbers.
     """
 
     candidates: IntArray  # shape (s, m): those that may still join, in ascending order of ``bounds``
@@ -244,16 +244,12 @@ def _degree_can_be_negative(stack: Stack, depth: int, t: int, q: int) -> bool:
 
 
 @borrows
-def _search(
-    local: Local, stack: Stack, cuts: Cuts, candidates: IntArray, s: int, row: int, limit: float, effort: int,
-    results: Found,
-) -> int:  # fmt: skip
-    """Search the groups of s of a root among ``candidates``, local numbers; return the number of ranked candidates."""
+def _search(local: Local, stack: Stack, cuts: Cuts, s: int, row: int, limit: float, effort: int, results: Found) -> int:
+    """Search the groups of s of a root, and return the number of ranked candidates."""
     m = len(local.ids) - 1
-    stack.counts[0] = len(candidates)
-    for t in range(len(candidates)):
-        y = candidates[t]
-        stack.candidates[0, t] = y
+    stack.counts[0] = m
+    for y in range(m):
+        stack.candidates[0, y] = y
         stack.A[0, y] = local.D[m, y] / s - local.pi[y]
         stack.weights[y] = local.D[m, y] / s - (local.pi[m] + local.pi[y]) / (s - 1)
     stack.base[0] = -local.pi[m]
@@ -309,66 +305,42 @@ def _search(
 
 
 @kernel
-def _search_all_sizes(
-    X: FloatArray, near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, cuts: Cuts,
-    smallest: int, largest: int, root: int, limit: float, effort: int, least: FloatArray, remainders: IntArray,
-    results: Found,
+def _search_size(
+    X: FloatArray, near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, cuts: Cuts, s: int,
+    root: int, limit: float, effort: int, least: FloatArray, remainders: IntArray, results: Found,
 ) -> int:  # fmt: skip
-    """Find the groups of a root with the least reduced cost among ``near``; return the number of ranked candidates."""
-    largest = min(largest, len(near) + 1)
-    if largest < smallest:
-        return 0
+    """Find the groups of ``s`` of a root with the least reduced cost; return the number of ranked candidates."""
     row = root - results.first
-    places = np.empty((largest - smallest + 1, len(near)), dtype=np.int64)
-    counts = np.zeros(largest - smallest + 1, dtype=np.int64)
     duals = pi[near]
-    for s in range(smallest, largest + 1):
-        degree, below = least_degree(distances, duals, pi[root], s, least)
-        if degree >= 0.0:
-            continue
-        results.least[row] = min(results.least[row], limit)
-        count, bound = shortlist(near, distances, pi, halves, root, s, below, limit, least, places[s - smallest])
-        if count > MOST_CANDIDATES:
-            chosen = places[s - smallest, :count].copy()
-            order = np.argsort(distances[chosen] / s - duals[chosen])
-            results.least[row] = min(results.least[row], bound)
-            results.cut_short[row] = True
-            count = MOST_CANDIDATES
-            for i in range(count):
-                places[s - smallest, i] = chosen[order[i]]
-        counts[s - smallest] = count
-    # The candidates of all sizes are numbered together from 0: their distances are computed once.
-    number = np.full(len(near), -1, dtype=np.int64)
-    candidates = np.empty(len(near), dtype=np.int64)
-    m = 0
-    for size in range(len(counts)):
-        for t in range(counts[size]):
-            if number[places[size, t]] < 0:
-                number[places[size, t]] = m
-                candidates[m] = near[places[size, t]]
-                m += 1
+    degree, below = least_degree(distances, duals, pi[root], s, least)
+    if degree >= 0.0:
+        return 0
+    results.least[row] = min(results.least[row], limit)
+    places = np.empty(len(near), dtype=np.int64)
+    m, bound = shortlist(near, distances, pi, halves, root, s, below, limit, least, places)
     if m == 0:
         return 0
-    local = localize(X, pi, halves, root, candidates[:m])
+    places = places[:m]
+    if m > MOST_CANDIDATES:
+        results.least[row] = min(results.least[row], bound)
+        results.cut_short[row] = True
+        m = MOST_CANDIDATES
+        places = places[np.argsort(distances[places] / s - duals[places])[:m]]
+    local = localize(X, pi, halves, root, near[places])
     stack = Stack(
-        np.empty((largest, m), dtype=np.int64),
-        np.zeros(largest, dtype=np.int64),
-        np.zeros(largest, dtype=np.int64),
-        np.empty((largest, m)),
-        np.empty((largest, m)),
-        np.zeros(largest),
-        np.zeros(largest),
-        np.empty(largest, dtype=np.int64),
-        np.empty(largest),
+        np.empty((s, m), dtype=np.int64),
+        np.zeros(s, dtype=np.int64),
+        np.zeros(s, dtype=np.int64),
+        np.empty((s, m)),
+        np.empty((s, m)),
+        np.zeros(s),
+        np.zeros(s),
+        np.empty(s, dtype=np.int64),
+        np.empty(s),
         np.empty(m),
         remainders,
     )
-    total = 0
-    for size in range(len(counts)):
-        if counts[size] > 0:
-            candidates_of_size = number[places[size, : counts[size]]]
-            total += _search(local, stack, cuts, candidates_of_size, smallest + size, row, limit, effort, results)
-    return total
+    return _search(local, stack, cuts, s, row, limit, effort, results)
 
 
 @kernel
@@ -397,10 +369,11 @@ def price(
             reduction = max(reduction, s * greatest_reduction(distances[:near], pi[ids[:near]], pi[root], s, least))
         if reduction > 0.0:
             near = records_around(blocks, pi, highest, root, reduction, factor, ids, distances)
-        total += _search_all_sizes(
-            blocks.X, ids[:near], distances[:near], pi, halves, cuts, smallest, largest, root, limit, effort, least,
-            remainders, results,
-        )  # fmt: skip
+        for s in range(smallest, min(largest, near + 1) + 1):
+            total += _search_size(
+                blocks.X, ids[:near], distances[:near], pi, halves, cuts, s, root, limit, effort, least, remainders,
+                results,
+            )  # fmt: skip
         if results.counts[row] > 0 and not results.keep_all:
             results.least[row] = min(results.least[row], results.costs[row, 0])
     return total
