@@ -1,11 +1,11 @@
-"""The minimum SSE of all partitions into groups of a list: linear programming, cuts of rank one and branching.
+"""The minimum SSE of all partitions into groups of a list: linear programming and branching.
 
 The list holds all groups that a partition better than the best known can have, see :mod:`microagg.optimum.branching`.
-No group outside the list counts, so cuts cost little, and a group's reduced cost is a sum.
+No group outside the list counts, so a group's reduced cost is a sum.
 
 **Bounds.** By :mod:`microagg.optimum.set_partitioning`, SSE(P) ≥ value + Σ_{G in P} rc(G), value = Σ pi - Σ sigma most,
-for any pi and sigma ≥ 0 and a partition P into groups of the list. Branching decides for pairs of records whether they
-share a group (Ryan & Foster 1981).
+for any pi and sigma ≥ 0 and a partition P into groups of the list. The cuts are those with which the list was made.
+Branching decides for pairs of records whether they share a group (Ryan & Foster 1981).
 
 **The proof** is a :class:`Proof`, which :mod:`microagg.optimum.proof_checker` checks without this module.
 """
@@ -13,24 +13,20 @@ share a group (Ryan & Foster 1981).
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
-from microagg.kernels.bounds.rank_one import Cut
 from microagg.optimum.master_problem import (
-    MAX_TRIES,
-    MIN_TRIES,
     Prices,
     add_columns,
     add_equations,
     add_rows,
     cut_coefficients,
     cut_limits,
-    find_violated_cuts,
     group_costs,
     membership_matrix,
     most_fractional_pair,
@@ -45,11 +41,6 @@ LEAF_GAP = 1e-7
 _MAX_REDUCED_COST = -1e-7
 #: Maximum number of groups that enter the linear program at a time.
 _MAX_ENTERING = 3_000
-#: If _ROUNDS rounds of cuts at the root raise the bound by less than _MIN_RISE of the gap, the search for cuts starts
-#: more often. Below the root there are at most _ROUNDS_BELOW rounds.
-_MIN_RISE, _ROUNDS, _ROUNDS_BELOW = 0.03, 4, 2
-#: Cuts without a price are dropped once there are this many, at the root and below it.
-_MAX_IDLE, _MAX_IDLE_BELOW = 30, 500
 
 #: Decisions in their order: pairs of records i < j, and whether both are in one group.
 Path = tuple[tuple[int, int, bool], ...]
@@ -80,7 +71,7 @@ class Enumerated:
     """
 
     def __init__(self, X: FloatArray, k: int, groups: IntArray, prices: Prices, bound: float, least: float) -> None:
-        from scipy.sparse import csc_array, eye_array
+        from scipy.sparse import csr_array, eye_array
 
         from microagg.kernels.running import new_solver
 
@@ -89,33 +80,33 @@ class Enumerated:
         self.best: IntArray | None = None
         self._leaves: list[Leaf] = []
         self._costs = group_costs(X, groups)
-        self._members = membership_matrix(groups, self._n).tocsc()
-        self._cuts: list[Cut] = []
-        self._coefficients = csc_array((len(groups), 0))
+        self._members = membership_matrix(groups, self._n)
+        first = prices.without_idle_cuts()
+        self._cuts = first.cuts
+        self._coefficients = cut_coefficients(self._members, self._cuts).tocsr()
         self._columns = np.empty(0, dtype=np.int64)
         self._values = np.empty(0)
-        self._number, self._seed, self._tries = count(), 0, MIN_TRIES
-        # The current leaf: its path, its bounds after each round of cuts, the prices of the best one; and open leaves.
+        self._number = count()
+        # The current leaf: its path, its best bound, and the prices that prove it; and open leaves.
         self._path: Path | None = ()
-        self._course: list[float] = [bound]
-        self._proving = prices
+        self._bound, self._proving = bound, prices
         self._open: list[tuple[float, int, Path, Prices]] = []
         self._closed = np.inf
         self._allowed = np.ones(len(groups), dtype=bool)
         # Each of the short runs would presolve anew, and on a long list presolving may never end.
         self._highs = new_solver(presolve="off")
         add_equations(self._highs, self._n)
+        limits = cut_limits(self._cuts)
+        add_rows(self._highs, np.full(len(limits), -np.inf), limits, csr_array((len(limits), 0)))
         # Columns of one record each: without them some decisions might leave no solution.
         self._missing_cost = 10.0 * max(1.0, float(self._costs.max()))
         add_columns(self._highs, np.full(self._n, self._missing_cost), eye_array(self._n, format="csr"))
-        used = prices.without_idle_cuts()
-        self._add_cuts(used.cuts)
-        self._add_groups(np.argsort(self._reduced_costs(used), kind="stable")[: 3 * self._n])
+        self._add_groups(np.argsort(self._reduced_costs(first), kind="stable")[: 3 * self._n])
 
     @property
     def bound(self) -> float:
         """Lower bound on the SSE of partitions into groups of the list, at most the SSE of the best known partition."""
-        current = [max(self._course)] if self._path is not None else []
+        current = [self._bound] if self._path is not None else []
         waiting = [bound for bound, *_ in self._open[:1]]
         return float(min([self._closed, self.least, *current, *waiting]))
 
@@ -125,15 +116,15 @@ class Enumerated:
         return self._path is None and not self._open
 
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Do one round, see :meth:`microagg.optimum.program.Program.advance`."""
+        """Do one step, see :meth:`microagg.optimum.program.Program.advance`."""
         if self._path is None:
             self._take_leaf()
-        if max(self._course) < self._target and not self._solve(until, go_on):
+        if self._bound < self._target and not self._solve(until, go_on):
             return False
         # The bound of an integral solution is its SSE to within the solver's tolerances.
-        if max(self._course) >= self._target or self._takes_solution():
+        if self._bound >= self._target or self._takes_solution():
             self._close_leaf()
-        elif not self._cut():
+        else:
             self._branch()
         return True
 
@@ -149,10 +140,10 @@ class Enumerated:
 
     def _take_leaf(self) -> None:
         """Make the open leaf with the lowest bound the current one: groups that its decisions forbid are fixed at 0."""
-        bound, _, self._path, self._proving = heapq.heappop(self._open)
-        self._course, self._allowed = [bound], np.ones(len(self.groups), dtype=bool)
+        self._bound, _, self._path, self._proving = heapq.heappop(self._open)
+        self._allowed = np.ones(len(self.groups), dtype=bool)
         for i, j, together in self._path:
-            n_members = self._members[:, [i, j]].sum(axis=1)
+            n_members = (self.groups == i).any(axis=1).astype(int) + (self.groups == j).any(axis=1)
             self._allowed &= n_members != (1 if together else 2)
         m = len(self._columns)
         columns = np.arange(self._n, self._n + m, dtype=np.int32)
@@ -163,7 +154,7 @@ class Enumerated:
         """Close the current leaf: no partition that satisfies its decisions is better."""
         assert self._path is not None
         self._leaves.append(Leaf(self._path, self._proving))
-        self._closed = min(self._closed, max(self._course))
+        self._closed = min(self._closed, self._bound)
         self._path = None
 
     def _takes_solution(self) -> bool:
@@ -177,7 +168,7 @@ class Enumerated:
         return bool(is_partition)
 
     def _reduced_costs(self, prices: Prices) -> FloatArray:
-        """Reduced cost of each group of the list at prices for the current cuts, shape (m,)."""
+        """Reduced cost of each group of the list, shape (m,)."""
         return np.asarray(self._costs - self._members @ prices.pi + self._coefficients @ prices.sigma)
 
     def _solve(self, until: float, go_on: Callable[[], bool]) -> bool:
@@ -190,20 +181,19 @@ class Enumerated:
             multipliers = prices.multipliers(self._n)
             reduced = self._reduced_costs(prices) if usable(*multipliers) else np.zeros(len(self._costs))
             bound = prove_bound(partial(self._lower_bound, prices, reduced), *multipliers)
-            if bound > max(self._course):
-                self._course[-1], self._proving = bound, prices.without_idle_cuts()
+            if bound > self._bound:
+                self._bound, self._proving = bound, prices.without_idle_cuts()
             absent = self._allowed.copy()
             absent[self._columns] = False
             missing = np.flatnonzero((reduced < _MAX_REDUCED_COST) & absent)
             if len(missing) == 0:
-                self._course.append(max(self._course))
                 return True
             self._add_groups(missing[np.argsort(reduced[missing], kind="stable")[:_MAX_ENTERING]])
 
     def _prices(self) -> Prices:
         """Dual values of the solution."""
         duals = np.array(self._highs.getSolution().row_dual)
-        return Prices(duals[: self._n], tuple(self._cuts), np.maximum(-duals[self._n :], 0.0))
+        return Prices(duals[: self._n], self._cuts, np.maximum(-duals[self._n :], 0.0))
 
     def _lower_bound(self, prices: Prices, reduced: FloatArray) -> float:
         """Lower bound for the current leaf, from prices and the reduced costs at them."""
@@ -214,62 +204,15 @@ class Enumerated:
         """Add groups of the list to the linear program."""
         from scipy.sparse import hstack
 
-        entries = hstack([self._members.tocsr()[indices], self._coefficients.tocsr()[indices]], format="csr")
+        entries = hstack([self._members[indices], self._coefficients[indices]], format="csr")
         add_columns(self._highs, self._costs[indices], entries)
         self._columns = np.concatenate([self._columns, indices])
-
-    def _add_cuts(self, cuts: Sequence[Cut]) -> None:
-        """Add cuts to the linear program."""
-        if not cuts:
-            return
-        from scipy.sparse import hstack
-
-        coefficients = cut_coefficients(self._members, cuts)
-        entries = coefficients.tocsr()[self._columns].T.tocsr()
-        entries.indices += self._n
-        add_rows(self._highs, np.full(len(cuts), -np.inf), cut_limits(cuts), entries)
-        self._coefficients = hstack([self._coefficients, coefficients], format="csc")
-        self._cuts.extend(cuts)
-
-    def _drop_cuts(self) -> None:
-        """Drop the cuts that have no price, once there are many."""
-        sigma = self._prices().sigma
-        dropped_rows = np.flatnonzero(sigma < 1e-9)
-        if len(dropped_rows) < (_MAX_IDLE if self._path == () else _MAX_IDLE_BELOW):
-            return
-        self._highs.deleteRows(len(dropped_rows), (dropped_rows + self._n).astype(np.int32))
-        stay = np.flatnonzero(sigma >= 1e-9)
-        self._coefficients = self._coefficients[:, stay]
-        self._cuts = [self._cuts[cut] for cut in stay]
-
-    def _cut(self) -> bool:
-        """Add cuts that the solution violates, and return False if there is none or they hardly help."""
-        course, is_root = self._course, self._path == ()
-        if not is_root and len(course) > _ROUNDS_BELOW + 1:
-            return False
-        gap = self.least - course[-1]
-        if is_root and len(course) > _ROUNDS + 1 and course[-1] - course[-1 - _ROUNDS] < _MIN_RISE * gap:
-            self._tries *= 4
-            self._course = course[-1:]
-        self._drop_cuts()
-        cuts = self._find_cuts(self._tries if is_root else MIN_TRIES)
-        while not cuts and is_root and self._tries <= MAX_TRIES:
-            self._tries *= 4
-            cuts = self._find_cuts(self._tries)
-        self._add_cuts(cuts)
-        return bool(cuts)
-
-    def _find_cuts(self, tries: int) -> list[Cut]:
-        if tries > MAX_TRIES:
-            return []
-        self._seed += 1
-        return find_violated_cuts(self.groups[self._columns], self._values, self._n, tries, self._seed)
 
     def _branch(self) -> None:
         """Split the current leaf by the pair of records that is most undecided."""
         assert self._path is not None
         used = np.flatnonzero(self._values > 1e-9)
-        members = self._members.tocsr()[self._columns[used]]
+        members = self._members[self._columns[used]]
         pair = most_fractional_pair(self._X, members, self._values[used])
         if pair is None:
             # No groups that satisfy the decisions hold all records: raise the cost of the columns of one record.
@@ -279,5 +222,5 @@ class Enumerated:
             return
         for together in (True, False):
             path = (*self._path, (*pair, together))
-            heapq.heappush(self._open, (max(self._course), next(self._number), path, self._proving))
+            heapq.heappush(self._open, (self._bound, next(self._number), path, self._proving))
         self._path = None

@@ -23,8 +23,8 @@ _INTEGRALITY = 1e-6
 SLICE = 0.5
 #: Cuts of rank one: minimum violation, maximum number that enters at a time, and maximum number of these per record.
 _VIOLATION, _CUTS, _USES = 0.01, 300, 4
-#: Their denominators, and the first and the maximum number of starts per record.
-_DENOMINATORS, MIN_TRIES, MAX_TRIES = (2, 3, 4, 5), 3, 48
+#: Their denominators.
+_DENOMINATORS = 2, 3, 4, 5
 
 
 class Prices(NamedTuple):

@@ -53,7 +53,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.kernels.bounds import pricing
-from microagg.optimum.master_problem import MIN_TRIES, SLICE, Master, Prices, group_costs
+from microagg.optimum.master_problem import SLICE, Master, Prices, group_costs
 from microagg.optimum.program import ALLOWANCE, Program, prove_bound, usable
 from microagg.validation import FloatArray, IntArray
 
@@ -68,9 +68,9 @@ MAX_EFFORT = 10**15
 #: Maximum number of groups below a gap of one root and size, at first and in a second attempt, and of candidates ranked
 #: for them.
 ROOMS, MAX_WORK = (20_000, 400_000), 10**8
-#: If ROUNDS rounds of cuts of rank one raise the bound by less than this share, there are more starts per record, and
-#: none beyond MAX_TRIES.
-MIN_RISE, ROUNDS, MAX_TRIES = 1e-6, 3, 12
+#: The search for cuts of rank one starts MIN_TRIES times from each record; if ROUNDS rounds of cuts raise the bound by
+#: less than the share MIN_RISE, more often, at most MAX_TRIES times.
+MIN_RISE, ROUNDS, MIN_TRIES, MAX_TRIES = 1e-6, 3, 3, 12
 #: Size of the box around pi at first, as a share of pi.
 BOX = 0.05
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.quality import CERTIFICATES, write_certificate
 from microagg import DataError, datasets, make, metrics, standardize
-from microagg.optimum import enumerated, proof_checker
+from microagg.optimum import proof_checker
 from microagg.optimum.master_problem import Master
 from microagg.optimum.proof_checker import check, read
 from tests.optimum.test_branching import proven
@@ -26,9 +26,8 @@ def X():
 def genuine(X, tmp_path_factory):
     """Return the fields of a certificate with cuts and several leaves."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Master, "add_cuts", lambda *_: 0)
-        rounds = iter([enumerated.find_violated_cuts])
-        patch.setattr(enumerated, "find_violated_cuts", lambda *call: next(rounds, lambda *_: [])(*call))
+        rounds = iter([Master.add_cuts])
+        patch.setattr(Master, "add_cuts", lambda *call: next(rounds, lambda *_: 0)(*call))
         tree, _ = proven(X, K, np.arange(40) // K % 13)
     path = tmp_path_factory.mktemp("certificates") / "genuine.npz"
     write_certificate(path, "own", K, tree.proof)
