@@ -35,8 +35,8 @@ from benchmarks import records, tables
 from benchmarks.storage import RESULTS, store, stored
 from microagg import datasets, make, metrics
 from microagg.optimum.bounds import gap
+from microagg.optimum.branching import Proof
 from microagg.optimum.certificate import Certificate, prepare
-from microagg.optimum.enumerated import Proof
 from microagg.studies import literature
 from microagg.studies.experiment import Method
 

@@ -21,9 +21,8 @@ from numpy.typing import ArrayLike
 from microagg.errors import DataError, ParameterError, names_arguments
 from microagg.kernels.paths import optimal_partition, split_path
 from microagg.metrics.loss import percent, sse, sst
-from microagg.optimum.branching import Branching
+from microagg.optimum.branching import Branching, Proof
 from microagg.optimum.clique_partitioning import CliquePartitioning
-from microagg.optimum.enumerated import Proof
 from microagg.optimum.nearest_neighbors import (
     Bound,
     lowered,

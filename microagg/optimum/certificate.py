@@ -27,7 +27,7 @@ from microagg.columns.records import Records
 from microagg.kernels.running import THREADS
 from microagg.metrics.loss import percent, sst
 from microagg.optimum.bounds import CLOSED, Bound, LinearProgram, check_seconds, gap, known_optimum
-from microagg.optimum.enumerated import Proof
+from microagg.optimum.branching import Proof
 from microagg.optimum.master_problem import find_violated_cuts
 from microagg.optimum.mixed import MixedBound, MixedSearch
 from microagg.optimum.problem import Problem
@@ -109,7 +109,7 @@ class Certificate:
 
     @property
     def proof(self) -> Proof | None:
-        """Proof of the lower bound, see :class:`.enumerated.Proof`, or None without one."""
+        """Proof of the lower bound, see :class:`.branching.Proof`, or None without one."""
         return self._program.proof
 
     @property

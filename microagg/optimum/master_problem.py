@@ -27,6 +27,11 @@ _VIOLATION, _CUTS, _USES = 0.01, 300, 4
 _DENOMINATORS = 2, 3, 4, 5
 
 
+#: Seconds between two calls of ``go_on`` by the integer solver, and the smallest gain that it looks for, as a share of
+#: the SSE.
+_SECONDS_BETWEEN_CALLS, _MIN_GAIN = 0.2, 1e-7
+
+
 class Prices(NamedTuple):
     """Dual values of the records, of any sign, and of cuts, at least 0."""
 
@@ -146,6 +151,51 @@ class Master:
             self._rows_of_cuts = np.append(self._rows_of_cuts, rows)
             self.cuts.extend(cuts)
         return len(cuts)
+
+    def recombine(
+        self, groups: IntArray, start: IntArray | None, until: float, go_on: Callable[[], bool]
+    ) -> IntArray | None:
+        """Combine some of ``groups`` into the best partition, and return its groups, or None if none was found.
+
+        ``start`` are the groups of an initial partition, which counts only if ``groups`` has all of them. It stops at
+        ``until`` (``time.perf_counter``) or when ``go_on`` returns False.
+        """
+        import highspy
+        from scipy.sparse import csr_array, hstack
+
+        from microagg.kernels.running import new_solver
+
+        n, m, cuts = len(self._X), len(groups), self.cuts
+        members, limits = membership_matrix(groups, n), cut_limits(cuts)
+        time_left = max(until - time.perf_counter(), 0.01)
+        highs = new_solver(mip_rel_gap=_MIN_GAIN, mip_abs_gap=0.0, time_limit=time_left)
+        add_equations(highs, n)
+        add_rows(highs, np.full(len(limits), -np.inf), limits, csr_array((len(limits), 0)))
+        entries = hstack([members, cut_coefficients(members, cuts)], format="csr")
+        columns = add_columns(highs, group_costs(self._X, groups), entries, high=1.0)
+        highs.changeColsIntegrality(m, columns, np.full(m, highspy.HighsVarType.kInteger))
+        keys_of_start = {group.tobytes() for group in start} if start is not None else set()
+        values = np.array([float(group.tobytes() in keys_of_start) for group in groups])
+        if keys_of_start and values.sum() == len(keys_of_start):
+            solution = highspy.HighsSolution()
+            solution.col_value = values.tolist()
+            highs.setSolution(solution)
+        last_call = [time.perf_counter()]
+
+        def ask(event: Any) -> None:
+            if time.perf_counter() > last_call[0] + _SECONDS_BETWEEN_CALLS:
+                if not go_on():
+                    event.interrupt()
+                last_call[0] = time.perf_counter()
+
+        highs.cbMipInterrupt.subscribe(ask)
+        highs.run()
+        if highs.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+            return None
+        chosen = np.flatnonzero(np.array(highs.getSolution().col_value) > 0.5)
+        # The solver is not trusted: every record must be in exactly one of the groups.
+        is_partition = (np.asarray(members[chosen].sum(axis=0)) == 1.0).all()
+        return groups[chosen] if is_partition else None
 
 
 def run(highs: Any, until: float, go_on: Callable[[], bool]) -> bool:

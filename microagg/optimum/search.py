@@ -39,7 +39,6 @@ from microagg.algorithms.registry import make
 from microagg.errors import DataError, ParameterError
 from microagg.kernels.local_search.iterated import IteratedSearch
 from microagg.metrics import loss
-from microagg.optimum.branching import recombine
 from microagg.optimum.set_partitioning import SetPartitioning
 from microagg.partition import Partition, canonical_labels, group_means
 from microagg.progress import Cancelled, checkpoint
@@ -441,6 +440,6 @@ def _best_partition(
         return True, None
     groups = np.unique(np.concatenate([listed, initial, sets.master.groups]), axis=0)
     start = initial if (initial >= 0).sum() == len(X) else None
-    best = recombine(sets, groups, start, until, go_on)
+    best = sets.master.recombine(groups, start, until, go_on)
     better = None if best is None or sets.partition_sse(best) >= target_sse else sets.labels_from(best)
     return reach == full_reach, better

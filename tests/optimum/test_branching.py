@@ -9,7 +9,7 @@ import pytest
 
 from microagg import Search, metrics, optimum
 from microagg.optimum import bounds, proof_checker
-from microagg.optimum.branching import Branching, recombine
+from microagg.optimum.branching import Branching
 from microagg.optimum.certificate import Certificate
 from microagg.optimum.master_problem import Master
 from microagg.optimum.set_partitioning import SetPartitioning
@@ -115,7 +115,7 @@ def test_floor_before_the_end_says_that_it_is_no_optimum():
 def test_a_better_partition_reopens_a_tree_whose_groups_were_too_many(monkeypatch):
     X = np.random.default_rng(5).normal(size=(30, 3))
     monkeypatch.setattr(SetPartitioning, "groups_below", lambda *_: (True, None))
-    monkeypatch.setattr("microagg.optimum.branching.recombine", lambda *_: None)
+    monkeypatch.setattr(Master, "recombine", lambda *_: None)
     tree, _ = proven(X, 3, np.arange(30) // 5)
     assert tree.sse < 0.9 * tree.least
     monkeypatch.undo()
@@ -133,9 +133,9 @@ def test_best_of_some_groups():
     place = np.append(np.argsort(sets.places), -1)
     groups = np.sort(place[listed], axis=1)
     for start in (None, groups[:3], np.sort(place[[[-1, 0, 4]]], axis=1)):
-        found = recombine(sets, groups, start, inf, lambda: True)
+        found = sets.master.recombine(groups, start, inf, lambda: True)
         assert np.array_equal(found, groups[[2, 3, 4]])
-    assert recombine(sets, groups[:2], None, inf, lambda: True) is None
+    assert sets.master.recombine(groups[:2], None, inf, lambda: True) is None
 
 
 def test_search_goes_on_from_what_it_is_told():

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from microagg.optimum import bounds, clique_partitioning
-from microagg.optimum.branching import Branching
+from microagg.optimum.branching import Branching, Enumerated
 from microagg.optimum.certificate import is_closed
 from microagg.optimum.clique_partitioning import CliquePartitioning
-from microagg.optimum.enumerated import Enumerated
 from microagg.optimum.master_problem import Master
 from microagg.optimum.program import Multipliers, prove_bound, usable
 from microagg.optimum.set_partitioning import SetPartitioning

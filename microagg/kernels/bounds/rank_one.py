@@ -1,4 +1,4 @@
-"""Cuts of rank one that a fractional solution of set partitioning violates; see :mod:`microagg.optimum.set_partitioning`."""
+"""Cuts of rank one that a fractional solution violates; see :mod:`microagg.optimum.set_partitioning`."""
 
 from __future__ import annotations
 
