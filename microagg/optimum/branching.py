@@ -99,6 +99,7 @@ class Enumerated:
         self._leaves: list[Leaf] = []
         self._costs = group_costs(X, groups)
         self._members = membership_matrix(groups, self._n)
+        self._members_by_record = self._members.tocsc()
         first = prices.without_idle_cuts()
         self._cuts = first.cuts
         self._coefficients = cut_coefficients(self._members, self._cuts).tocsr()
@@ -161,7 +162,7 @@ class Enumerated:
         self._bound, _, self._path, self._proving = heapq.heappop(self._open)
         self._allowed = np.ones(len(self.groups), dtype=bool)
         for i, j, together in self._path:
-            n_members = (self.groups == i).any(axis=1).astype(int) + (self.groups == j).any(axis=1)
+            n_members = self._members_by_record[:, [i, j]].sum(axis=1)
             self._allowed &= n_members != (1 if together else 2)
         m = len(self._columns)
         columns = np.arange(self._n, self._n + m, dtype=np.int32)

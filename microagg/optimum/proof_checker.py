@@ -115,23 +115,6 @@ class Proven:
 
 
 @njit(cache=True)
-def _add_smallest(bound: float, additions: FloatArray, least: FloatArray) -> float:
-    """Add the smallest of ``additions`` to ``bound``, as many as the work array ``least`` has room for."""
-    count = 0
-    for value in additions:
-        if count < len(least) or value < least[count - 1]:
-            slot = min(count, len(least) - 1)
-            count = min(count + 1, len(least))
-            while slot > 0 and least[slot - 1] > value:
-                least[slot] = least[slot - 1]
-                slot -= 1
-            least[slot] = value
-    for slot in range(count):
-        bound += least[slot]
-    return bound
-
-
-@njit(cache=True)
 def _groups_of_root(
     near: IntArray, squared: FloatArray, pi: FloatArray, limit: float, size: int, max_groups: int, steps_left: int
 ) -> tuple[IntArray, bool, int]:
@@ -152,7 +135,7 @@ def _groups_of_root(
     weights = np.zeros((size, m))
     weights[0] = squared[0]
     depth = 1
-    additions, least = np.empty(m), np.empty(size)
+    additions = np.empty(m)
     while depth >= 1:
         indices[depth] += 1
         c = indices[depth]
@@ -186,8 +169,7 @@ def _groups_of_root(
         for candidate in range(c + 1, m):
             weights[depth, candidate] = weights[depth - 1, candidate] + squared[c, candidate]
             additions[candidate] = weights[depth, candidate] / size - pi[candidate]
-        bound = _add_smallest(bound, additions[c + 1 :], least[:n_open])
-        if bound < limit:
+        if bound + np.partition(additions[c + 1 :], n_open - 1)[:n_open].sum() < limit:
             inside[depth], price[depth], to_root[depth] = total, prices, root_sum
             depth += 1
             indices[depth] = c
