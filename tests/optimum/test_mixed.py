@@ -15,7 +15,7 @@ def test_it_is_the_sum_of_the_least_closures_and_never_above_the_optimum():
         k = int(rng.integers(2, 4))
         records = some_records(rng, int(rng.integers(2 * k, 9)))
         own = MixedBound(records, k)
-        own.improve(60.0, lambda bound: True)
+        own.improve(600.0, lambda bound: True)
         assert own.bound.converged
         assert own.bound.sse <= least_loss(records, k) * (1 + 1e-12)
         assert own.bound.sse == pytest.approx(
@@ -45,9 +45,9 @@ def test_a_search_that_becomes_too_long_proves_less(monkeypatch, limit):
 def test_stopped_early_it_goes_on_later():
     records = some_records(np.random.default_rng(5), 12)
     own, whole = MixedBound(records, 3), MixedBound(records, 3)
-    whole.improve(60.0, lambda bound: True)
+    whole.improve(600.0, lambda bound: True)
     own.improve(60.0, lambda bound: False)
     assert not own.bound.converged
-    own.improve(60.0, lambda bound: True)
+    own.improve(600.0, lambda bound: True)
     assert own.bound.converged
     assert own.bound.sse == whole.bound.sse
