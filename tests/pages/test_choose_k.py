@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 import microagg
 from microagg import ALGORITHMS, datasets, metrics, optimum
 from microagg.algorithms.method import VARIANTS
-from microagg.optimum import certificate
+from microagg.optimum import certificate as certificates
 from microagg.optimum.certificate import Certificate
 from microagg.studies import experiment, landscape
 from pages.choose_k import comparison, search
@@ -182,8 +182,8 @@ def searched_everywhere(monkeypatch, app, is_done):
 @pytest.mark.parametrize("data", ["wine", "survey"])
 def test_all_values_of_k_are_searched_without_being_asked(monkeypatch, data):
     monkeypatch.setattr(search, "BUDGET", 4.0)
-    monkeypatch.setattr(certificate, "_TURN", dict.fromkeys(certificate._TURN, 0.5))
-    monkeypatch.setattr(certificate, "_FIRST_SECONDS", 0.5)
+    monkeypatch.setattr(certificates, "_TURN", dict.fromkeys(certificates._TURN, 0.5))
+    monkeypatch.setattr(certificates, "_FIRST_SECONDS", 0.5)
     if data == "survey":
         app, titles, least = open_survey("choose_k", ks="3, 6, 12", k="6"), ["Greedy k-member"], 0.0
     else:
