@@ -7,11 +7,12 @@ from typing import Any
 import streamlit as st
 
 from microagg import ALGORITHMS, explain
-from microagg.explain import Step, player
+from microagg.explain import Step, optimum, player
 from microagg.validation import check_enough_records
 from pages.shared import methods, shell, state, tour
 from pages.shared.figures import download
 from pages.shared.text import escape_markdown
+from pages.steps import records
 from pages.steps.handout import handout
 from pages.steps.records import Watched, watched
 
@@ -34,6 +35,8 @@ def body() -> None:
     keys = _keys()
     drawn = _player(seen, keys)
     _take_away(keys, drawn)
+    if "v-mdav" in keys:
+        records.show(seen)
 
 
 def _choices(on_tour: bool) -> Watched:
@@ -92,13 +95,14 @@ def _player(seen: Watched, keys: list[str]) -> dict[str, Any]:
     params = {key: tuple(choices.params_of(key).items()) for key in keys}
     tour.begin_again((identity, tuple(params.items())))
     runs = {key: _steps(key, seen, identity, choices.steps.k, params[key]) for key in keys}
+    best = optimum.optimum(seen.X, choices.steps.k)
     drawn = player.scene(
         seen.X,
         choices.steps.k,
         [player.Watched(key, dict(params[key]), steps) for key, steps in runs.items()],
         names=seen.names,
         attributes=seen.attributes,
-        optimum=player.optimal_labels(seen.X, choices.steps.k),
+        optimum=None if best is None else best.labels,
         at=state.current().steps.tick,  # which other records have just set to 0
         ask=choices.steps.activity == "ask",
     )

@@ -1,4 +1,4 @@
-"""The records of the page Step by step."""
+"""The records of the page Step by step, their best partition, and the loss of V-MDAV against γ."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
 
 from microagg import DataError
 from microagg.columns.numerals import COMMA, POINT, parse
-from microagg.explain import MOST_RECORDS
+from microagg.explain import MOST_RECORDS, optimum
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray
-from pages.shared import state
-from pages.shared.text import count
+from pages.shared import jobs, state, theme
+from pages.shared.figures import finish, ring, show_figure
+from pages.shared.text import count, percent
 from pages.shared.workspace import chosen_workspace
 
 _DECIMAL_COMMA = re.compile(r"\d,\d")
@@ -115,3 +119,46 @@ def _number(word: str, notation: str) -> float:
 def _check_number(number: int) -> None:
     if not 2 <= number <= MOST_RECORDS:
         raise DataError(f"{count(number, 'record')} cannot be shown step by step: give between 2 and {MOST_RECORDS}.")
+
+
+def show(seen: Watched) -> None:
+    """Draw the loss of V-MDAV against γ; computed in the background."""
+    choices = state.current()
+    gamma = float(choices.params_of("v-mdav")["gamma"])
+    st.header("Loss of V-MDAV against γ")
+    identity, k = (seen.identity, choices.steps.k), choices.steps.k
+    rows = jobs.once("gamma", identity, ["v-mdav", "mdav-star"], "V-MDAV at every γ", lambda: optimum.losses(seen.X, k))
+    if rows is None:
+        return
+    alt = "Information loss of V-MDAV against γ, in steps, with those of MDAV* and of the optimum."
+    show_figure(_curve(rows, gamma), title=optimum.in_words(rows), key="steps_gamma", alt=alt)
+    st.caption("γ is chosen before the loss is known, and the best γ differs from file to file.")
+
+
+def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
+    """Draw each range of γ as a line on a logarithmic axis; the first and the last one go on beyond it."""
+    ends = rows["up_to"].to_numpy()[:-1]
+    shown = [float(end) for end in (*ends, optimum.DEFAULT_GAMMA, gamma) if end > 0]
+    low, high = min(shown) / 4, max(shown) * 4
+    figure = go.Figure()
+    for name, title, dash in (("optimum", "optimum", "dot"), ("mdav-star", "MDAV*", "dash")):
+        if rows[name].notna().all():
+            line = {"dash": dash, "color": theme.NEUTRAL if name == "optimum" else theme.style(name).color, "width": 2}
+            hover = f"{title}: %{{y:.3g}} %<extra></extra>"
+            loss = rows[name].iloc[0]
+            figure.add_scatter(x=[low, high], y=[loss] * 2, mode="lines", name=title, line=line, hovertemplate=hover)
+    ranges = zip(rows["above"], rows["up_to"], strict=True)
+    figure.add_scatter(
+        x=np.clip([low, *np.repeat(ends, 2), high], low, high),
+        y=np.repeat(rows["v-mdav"].to_numpy(), 2),
+        text=np.repeat([optimum.describe_range(*each) for each in ranges], 2),
+        mode="lines",
+        name="V-MDAV",
+        line={"color": theme.style("v-mdav").color, "width": 2.5},
+        hovertemplate="V-MDAV, %{text}: %{y:.3g} %<extra></extra>",
+    )
+    loss = optimum.loss_at(rows, gamma)
+    ring(figure, [max(gamma, low)], [loss], f"γ = {gamma:g}: {percent(loss)}")
+    figure.update_xaxes(title="γ (log scale)", type="log", range=[np.log10(low), np.log10(high)], dtick=1)
+    figure.update_yaxes(title="information loss (%)", rangemode="tozero")
+    return finish(figure, 300)

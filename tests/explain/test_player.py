@@ -12,8 +12,6 @@ import pytest
 from microagg import ParameterError, explain
 from microagg.explain import player
 from microagg.explain.run import Focus, Step
-from microagg.metrics import sse
-from tests import naive
 from tests.explain.test_explain import TOY
 
 NAMES = [str(value) for (value,) in TOY]
@@ -209,20 +207,6 @@ def test_an_animation_in_one_call():
     names, texts = drawn["records"]["names"], " ".join(step["text"] for step in drawn["sides"][0]["steps"])
     assert len(set(names)) == 4
     assert f"{{{names[0]}, {names[1]}}}" in texts
-
-
-@pytest.mark.parametrize("d", [1, 2, 3])
-def test_no_partition_has_a_lower_loss_than_the_optimum(d):
-    draw = np.random.default_rng(d)
-    for k in (1, 2, 3, 4):
-        X = draw.integers(0, 6, size=(9, d)).astype(float)  # with ties
-        labels = player.optimal_labels(X, k)
-        assert np.bincount(labels).min() >= k
-        assert sse(X, labels) == pytest.approx(naive.least_sse(X, k))
-    X = draw.normal(size=(40, 2))
-    assert player.optimal_labels(X, 4) is None
-    # A single group and groups of one are known at once.
-    assert [max(player.optimal_labels(X, k)) for k in (21, 1)] == [0, 39]
 
 
 def test_every_rule_of_the_style_is_the_players_own():

@@ -19,6 +19,7 @@ def last(sides, what="sse"):
 
 def test_the_eleven_records_show_the_quantities_of_the_paper_until_others_are_typed():
     app = open_page("steps")
+    assert app.header  # how much depends on γ
     drawn = scene(app, "steps")
     v_mdav, star = drawn["sides"]
     assert (v_mdav["title"], v_mdav["settings"], star["title"]) == ("V-MDAV", "γ = 0.2", "MDAV*")
@@ -47,6 +48,7 @@ def test_the_eleven_records_show_the_quantities_of_the_paper_until_others_are_ty
 
 def test_points_on_a_plane_are_watched_and_one_algorithm_alone():
     app = open_page("steps", records="plane", beside="-", watched="mdav-star")
+    assert not app.header
     drawn = scene(app, "steps")
     assert len(drawn["sides"]) == 1
     assert drawn["records"]["names"][:3] == ["A", "B", "C"]

@@ -27,10 +27,9 @@ from microagg.explain import pseudo_code, steps
 from microagg.explain.coordinates import principal_components
 from microagg.explain.run import Run, Step, distances_to, first_difference, lockstep, make_run, value
 from microagg.metrics import loss
-from microagg.optimum import bounds
 from microagg.optimum.formatting import percent
 from microagg.partition import canonical_labels
-from microagg.validation import FloatArray, IntArray
+from microagg.validation import FloatArray
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -143,13 +142,6 @@ def animation(
         watched.append(Watched(key, settings, played))
     drawn = scene(run.X, k, watched, names=run.names, attributes=run.attributes, optimum=optimum, ask=ask)
     return page(drawn, " beside ".join(side["title"] for side in drawn["sides"]) + ", step by step")
-
-
-def optimal_labels(X: FloatArray, k: int) -> IntArray | None:
-    """Return the groups of an optimal partition, or None where dynamic programming finds none at once."""
-    n, d = X.shape
-    is_exact = d == 1 or n <= bounds.MOST_RECORDS or n < 2 * k or k == 1
-    return bounds.exact(X, k)[1] if is_exact else None
 
 
 # --- data of the drawing ----------------------------------------------------------------------------------------------
