@@ -20,8 +20,9 @@ from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.parts import Table, load
 from microagg.errors import DataError, ParameterError
 from microagg.release import recipe as recipes
-from microagg.release.checks import Finding, identifiers, undecided, undeclared
+from microagg.release.checks import identifiers, undecided
 from microagg.release.choices import OPTIONS, Choices
+from microagg.release.findings import Finding, undeclared
 from microagg.release.plan import Plan
 from microagg.release.prepare import prepare
 from microagg.release.source import stratum_name

@@ -5,7 +5,7 @@ from .before_after import (
 )
 from .earlier import compare_with as compare_with, read_earlier as read_earlier
 from .export_check import as_written as as_written, check_export as check_export, check_file as check_file
-from .checks import Finding as Finding
+from .findings import Finding as Finding
 from .recoding import (
     CATEGORIES as CATEGORIES,
     RELEASE_WEIGHTS as RELEASE_WEIGHTS,

@@ -1,63 +1,42 @@
-"""The parts of a release: the protected file with its groups and recipe, and the figures of its assessment."""
+"""The disclosure risk and the utility of a release, in figures and sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, Self
 
+import numpy as np
 import pandas as pd
 
+from microagg.columns.recodes import meanings_of
+from microagg.columns.schema import Schema
+from microagg.errors import DataError
+from microagg.metrics import risk, utility
+from microagg.metrics.risk.disclosure import encode_values, measure_codes
+from microagg.metrics.risk.equivalence_classes import max_reidentification, numbered
 from microagg.metrics.risk.measures import Measure
-from microagg.partition import Partition
+from microagg.metrics.utility.columns import Column, correlation_changes, means_and_deviations, pair_column
+from microagg.optimum.formatting import number, percent, share
+from microagg.partition import canonical_labels
+from microagg.progress import checkpoint
+from microagg.release.measures import Generalization, Loss
 from microagg.release.prepare import Prepared
 from microagg.release.report.report import Report
-from microagg.validation import plain
+from microagg.validation import FloatArray, IntArray, counted, plain, quoted
 
+#: The maximum number of confidential columns with figures.
+MOST_COLUMNS = 50
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Released:
-    """A protected file with its report.
+#: The maximum number of compared quasi-identifiers: the ones with the highest loss.
+MOST_COMPARED = 300
 
-    Attributes
-    ----------
-    frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
-        The protected file, of the kind that was given, with the n records released.
-    partition : Partition
-        The groups of the released records, in their order.
-    report : Report
-    recipe : dict
-        What :func:`microagg.replay` needs, besides the original file, to reproduce the release; JSON can hold it. It
-        has digests of the original values, so it belongs with the original, not with the release.
-    """
+#: The maximum number of records that are looked up among all released ones, drawn at random.
+LOOKED_UP = 20_000
 
-    frame: Any
-    partition: Partition
-    report: Report
-    recipe: dict[str, Any]
-    _released: pd.DataFrame
-    _prepared: Prepared | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """State for pickling and copying, without the original file: it must not go where the release goes."""
-        return self.__dict__ | {"_prepared": None}
-
-    def to_pandas(self) -> pd.DataFrame:
-        """The protected file as a DataFrame of pandas, from which files are written, not a copy.
-
-        See :func:`microagg.tables.frames.as_pandas` for types that pandas does not have.
-        """
-        return self._released
-
-    @property
-    def has_originals(self) -> bool:
-        """Whether the original file is at hand, to compare the release with it: not after copying."""
-        return self._prepared is not None
-
-
-def in_quotes(name: Hashable) -> str:
-    """Name of an attribute in quotation marks, as sentences contain it."""
-    return repr(str(name))
+#: How far the interval of interval disclosure reaches on each side, in standard deviations of the original.
+WIDTH = 0.05
 
 
 @dataclass(frozen=True)
@@ -145,3 +124,294 @@ class Assessment:
     def summary(self) -> str:
         """Sentences of the figures, one per line."""
         return "\n".join(figure.sentence for figure in self.figures)
+
+
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """A release and its originals. Made by :meth:`of`. Properties are computed once, when they are first needed."""
+
+    before: pd.DataFrame  # missing values filled, shape (n, columns)
+    after: pd.DataFrame  # without the identifiers, in the same order
+    schema: Schema
+    report: Report
+    # The quasi-identifiers for record linkage, highest loss first, at most MOST_COMPARED.
+    linked_by: tuple[Hashable, ...]
+    columns: tuple[Column, ...]  # the comparable ones of them; a released range of numbers counts as its middle
+    notes: tuple[str, ...]  # why others are not comparable
+    weights: FloatArray | None  # shape (n,)
+    secrets: Mapping[Hashable, pd.Series[Any]]  # the released confidential columns, or their meanings
+
+    @classmethod
+    def of(cls, prepared: Prepared, after: pd.DataFrame, report: Report) -> Self:
+        """Compare ``after``, released from ``prepared``, with its originals."""
+        source, order = prepared.source, prepared.order
+        before, columns, notes = source.originals(order), [], []
+        names = tuple(sorted(source.schema.quasi_identifiers, key=report.lost.__getitem__, reverse=True))
+        if len(names) > MOST_COMPARED:
+            notes.append(
+                f"Of {len(names):,} quasi-identifiers the {MOST_COMPARED} with the highest loss were compared one by "
+                "one, and records looked for by these."
+            )
+        for name in names[:MOST_COMPARED]:
+            try:
+                columns.append(pair_column(before[name], after[name]))
+            except DataError as error:
+                notes.append(f"Not compared as numbers: {error}")
+        weights, schema = source.weights, source.schema
+        if weights is not None and order is not None:
+            weights = weights[order]
+        secrets = meanings_of(after, schema.confidential, prepared.choices.meanings)
+        linked_by = names[:MOST_COMPARED]
+        return cls(before, after, schema, report, linked_by, tuple(columns), tuple(notes), weights, secrets)
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return len(self.after)
+
+    @cached_property
+    def numbers(self) -> tuple[Column, ...]:
+        """The numeric ``columns`` that vary in the originals."""
+        return tuple(column for column in self.columns if column.numeric and column.before.min() < column.before.max())
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """The names of the numbers."""
+        return tuple(column.name for column in self.numbers)
+
+    @cached_property
+    def pair(self) -> tuple[FloatArray, FloatArray]:
+        """The numbers before and after, each of shape (n, d), in their own units."""
+        before, after = ([getattr(column, side) for column in self.numbers] for side in ("before", "after"))
+        return np.column_stack(before), np.column_stack(after)
+
+    @cached_property
+    def intervals(self) -> FloatArray:
+        """The share of each number released within :data:`WIDTH` standard deviations of the original."""
+        return risk.interval_disclosure(*self.pair, WIDTH)
+
+    @cached_property
+    def sd_ratios(self) -> FloatArray:
+        """Standard deviation of each number after over before."""
+        before, after = (means_and_deviations(X, self.weights)[1] for X in self.pair)
+        return after / before
+
+    @property
+    def frames(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The columns compared, before and after."""
+        names = [column.name for column in self.columns]
+        return self.before[names], self.after[names]
+
+    @cached_property
+    def distances(self) -> utility.Distances:
+        """Hellinger distances of the distributions from the original ones."""
+        return utility.hellinger(*self.frames)
+
+
+def assess(prepared: Prepared, released: pd.DataFrame, report: Report) -> Assessment:
+    """Measure the risk and utility of ``released``, made from ``prepared`` (see :meth:`microagg.Release.assess`)."""
+    both = _Comparison.of(prepared, released, report)
+    notes, confidential = list(both.notes), both.schema.confidential
+    if len(confidential) > MOST_COLUMNS:
+        notes.append(f"Of {len(confidential):,} confidential columns the first {MOST_COLUMNS} were measured.")
+    figures = (*_risks(both), *_utility(both, notes))
+    checkpoint("Comparing attribute by attribute", 0.9)
+    return Assessment(figures, _attributes(both), both.n, tuple(notes))
+
+
+def _figure(
+    key: str,
+    after: float,
+    sentence: str,
+    before: float | None = None,
+    attribute: Hashable | None = None,
+    n: int | None = None,
+) -> Figure:
+    part: Literal["risk", "utility"] = "risk" if key in risk.MEASURES else "utility"
+    measure = {**risk.MEASURES, **utility.MEASURES}[key]
+    return Figure(part, measure, after, sentence, before, attribute, n)
+
+
+def _risks(both: _Comparison) -> Iterator[Figure]:
+    """Yield the risk figures of a release, most important first."""
+    schema = both.schema
+    names = (*schema.quasi_identifiers, *schema.strata)
+    checkpoint("Counting who is alone", 0.0)
+    classes = numbered(both.before, names)
+    yield from _classes(both, np.bincount(classes))
+    if both.weights is not None and both.weights.min() >= 1.0:
+        yield _individual_risk(both, names, both.weights)
+    yield _linkage(both, numbered(both.before, (*both.linked_by, *schema.strata)))
+    if both.numbers:
+        yield _interval_disclosure(both)
+    confidential = [name for name in schema.confidential[:MOST_COLUMNS] if name in both.after.columns]
+    after = numbered(both.after, names) if confidential else classes
+    for name in confidential:
+        checkpoint(f"What classes say of {name}", 0.4)
+        yield from _inferred(name, both.secrets[name], after, classes)
+
+
+def _classes(both: _Comparison, before: IntArray) -> Iterator[Figure]:
+    """Yield the re-identification risk and uniqueness of a release. ``before`` are the class sizes of the original."""
+    risk, n = both.report.risk, both.n
+    columns = "quasi-identifiers and strata" if both.schema.strata else "quasi-identifiers"
+    in_original = max_reidentification(before.min())
+    text = f"{risk.sentence} In the original file, it is up to {share(in_original)}."
+    yield _figure("max_reidentification", risk.max_reidentification_probability, text, in_original)
+    for gain in risk.predicted:
+        name = gain.columns[0] if len(gain.columns) == 1 else None
+        yield _figure("predicted_linkage", gain.share, str(gain), attribute=name, n=gain.n if gain.n < n else None)
+    if (joint := both.report.joint) is not None:
+        yield _figure("max_reidentification", joint.of_classes, both.report.of_releases)
+    was_unique, unique = int(np.count_nonzero(before == 1)), n - both.report.risk.n_shared
+    subject = f"{counted(unique, 'record')} {'is' if unique == 1 else 'are'}" if unique else "No record is"
+    subject += f" unique in {'its' if unique <= 1 else 'their'} {columns}"
+    text = f"{subject}; in the original file, {share(was_unique / n)} of the records are."
+    yield _figure("uniqueness", unique / n, text, was_unique / n)
+
+
+def _individual_risk(both: _Comparison, names: tuple[Hashable, ...], weights: FloatArray) -> Figure:
+    old, new = (risk.individual_risk(frame, names, weights).share for frame in (both.before, both.after))
+    text = (
+        "If a weight is the number of persons that a record represents, an intruder who knows the true "
+        f"quasi-identifiers of all of them finds a record with probability {share(new)} on average; in the original "
+        f"file, {share(old)}."
+    )
+    return _figure("individual_risk", new, text, old)
+
+
+def _linkage(both: _Comparison, classes: IntArray) -> Figure:
+    checkpoint("Looking for the nearest released records", 0.1)
+    schema, n = both.schema, both.n
+    attributes = {attribute.name: attribute for attribute in schema.attributes}
+    known, sample = [attributes[name] for name in both.linked_by], LOOKED_UP if n > LOOKED_UP else None
+    linkage = risk.mixed_linkage(both.before, both.after, known, schema.strata, sample=sample)
+    d, used = len(schema.quasi_identifiers), len(both.linked_by)
+    names = "all quasi-identifiers" if d > 1 else quoted([schema.quasi_identifiers[0]])
+    if used < d:
+        names = f"the {used:,} quasi-identifiers with the highest loss"
+    n_sampled = linkage.n if linkage.n < n else None
+    sampled = "" if n_sampled is None else f", looked up for {n_sampled:,} of them"
+    of_report = both.report.risk
+    text = (
+        f"An intruder who knows the true values of {names}{' and the strata' if schema.strata else ''} and picks a "
+        f"released record nearest to them is right for {share(linkage.share)} of the records{sampled}; groups of "
+        f"{of_report.realized_k:,} allow at most {share(of_report.of_classes)}."
+    )
+    # Were the originals released, each would be nearest to itself, and to those that equal it.
+    return _figure("record_linkage", linkage.share, text, (int(classes.max()) + 1) / n, n=n_sampled)
+
+
+def _interval_disclosure(both: _Comparison) -> Figure:
+    checkpoint("Comparing released values with their originals", 0.35)
+    shares, names, d = both.intervals, both.names, len(both.schema.quasi_identifiers)
+    worst, mean = int(shares.argmax()), float(shares.mean())
+    middles = ", each range taken by its middle," if both.report.statistic == "generalize" else ""
+    scope = "" if len(names) == d else f", those of {len(names):,} of {d:,} quasi-identifiers{'' if middles else ','}"
+    text = (
+        f"{share(mean)} of the released numbers{scope}{middles} are within {WIDTH:g} standard deviations of the "
+        f"original, most of {quoted([names[worst]])}: {share(float(shares[worst]))}."
+    )
+    return _figure("interval_disclosure", mean, text, 1.0)
+
+
+def _inferred(name: Hashable, values: pd.Series, classes: IntArray, before: IntArray) -> Iterator[Figure]:
+    """Yield the knowledge of an intruder who identifies a class about a confidential attribute."""
+    codes, ordered = encode_values(values, len(values), None)
+    present = codes >= 0
+    if not present.any() or int(codes.max()) == 0:
+        return  # one value only is no secret
+    codes, n, column = codes[present], int(np.count_nonzero(present)), quoted([name])
+    shares = np.bincount(codes) / n
+    old, new = (measure_codes(canonical_labels(of[present]), codes, shares, ordered) for of in (before, classes))
+    n_certain = round(new.homogeneous * n)
+    texts = {
+        "homogeneous": f"Finding a person's class reveals {column} with certainty for "
+        f"{counted(n_certain, 'record') if n_certain else 'no record'}; in the original file, for "
+        f"{share(old.homogeneous)} of the records.",
+        "t_closeness": f"In the class that differs most, the distance of {column} from all records is "
+        f"{new.t_closeness:.3g} on a scale from 0 to 1 (t-closeness); in the original file, {old.t_closeness:.3g}.",
+        "alpha": f"One value of {column} has at most {share(new.alpha)} of a class (α), and each class has at least "
+        f"{counted(new.distinct_l, 'distinct value')} (l), as diverse as {number(new.entropy_l)} that are equally "
+        "frequent (entropy l).",
+    }
+    for key, sentence in texts.items():
+        yield _figure(key, getattr(new, key), sentence, getattr(old, key), name)
+
+
+def _utility(both: _Comparison, notes: list[str]) -> Iterator[Figure]:
+    """Yield the utility figures of a release, most important first. Add failed measurements to ``notes``."""
+    report = both.report
+
+    def ending(loss: Loss | Generalization, subject: str) -> str:
+        """Sentence on the lower bound and the attribute with the highest loss."""
+        bound, k = loss.lower_bound, report.k
+        least = "" if bound is None else f"; the lower bound for groups of at least {k:,} is {percent(bound)}"
+        name, highest = max(loss.attributes.items(), key=lambda item: item[1])
+        return f"{least}. {subject} highest for {quoted([name])}: {percent(highest)}."
+
+    if (total := report.generalization) is not None:
+        text = f"The information loss Total-IL is {percent(total.information_loss)} of the largest possible"
+        yield _figure("total_information_loss", total.information_loss, f"{text}{ending(total, 'It is')}")
+    if (measured := report.loss) is not None:
+        noun = "quasi-identifiers" if total is None else "numeric quasi-identifiers"
+        subject = "It is" if total is None else "The IL is"
+        text = f"The information loss IL is {percent(measured.information_loss)} of the variance of the {noun}"
+        yield _figure("information_loss", measured.information_loss, f"{text}{ending(measured, subject)}")
+    if both.numbers:
+        yield from _number_changes(both)
+    checkpoint("Comparing distributions", 0.7)
+    if both.columns:
+        distances = both.distances
+        worst = int(distances.attributes.argmax())
+        text = (
+            f"The Hellinger distance of an attribute's distribution from the original one is {distances.value:.3g} on "
+            f"average and largest for {quoted([distances.names[worst]])}: {distances.attributes[worst]:.3g}."
+        )
+        yield _figure("hellinger", distances.value, text)
+    checkpoint("Telling released records from originals", 0.8)
+    try:
+        propensity = utility.propensity(*both.frames)
+    except DataError as error:
+        notes.append(f"No model distinguished released records from originals: {error}")
+    else:
+        used = propensity.n if propensity.n < both.n else None
+        text = (
+            f"A model that distinguishes released records from originals{'' if used is None else f', of {used:,},'} "
+            f"has a propensity-score error of {propensity.pmse:.3g}, {share(propensity.share)} of the largest possible "
+            "(0: indistinguishable)."
+        )
+        yield _figure("pmse", propensity.pmse, text, n=used)
+
+
+def _attributes(both: _Comparison) -> pd.DataFrame:
+    lost = both.report.lost
+    table = pd.DataFrame(
+        {"attribute": list(lost), "lost": list(lost.values())}, index=pd.Index(list(lost), tupleize_cols=False)
+    ).astype({"attribute": object})
+    if both.numbers:
+        changes = correlation_changes(*both.pair, both.weights).attributes
+        figures = {"sd_ratio": both.sd_ratios, "correlation_change": changes, "interval_disclosure": both.intervals}
+        for figure, values in figures.items():
+            table.loc[list(both.names), figure] = values
+    if both.columns:
+        table.loc[list(both.distances.names), "hellinger"] = both.distances.attributes
+    return table.sort_values("lost", ascending=False, kind="stable", ignore_index=True)
+
+
+def _number_changes(both: _Comparison) -> Iterator[Figure]:
+    """Yield the changes of variances and correlations of the numbers."""
+    checkpoint("Comparing variances and correlations", 0.6)
+    changed = np.square(both.sd_ratios) - 1.0
+    worst = int(np.abs(changed).argmax())
+    largest = float(changed[worst])
+    text = (
+        f"The variance that changes most is that of {quoted([both.names[worst]])}: it "
+        f"{'shrinks' if largest < 0.0 else 'grows'} by {share(abs(largest))}."
+    )
+    yield _figure("variance_change", abs(largest), text)
+    correlations = correlation_changes(*both.pair, both.weights)
+    if correlations.largest is not None and correlations.pair is not None:
+        first, second = (quoted([both.names[j]]) for j in correlations.pair)
+        text = f"The correlation that changes most is that of {first} and {second}, by {correlations.largest:.3g}."
+        yield _figure("correlation_change", correlations.largest, text)

@@ -21,8 +21,8 @@ import pandas as pd
 from microagg.errors import ConstantColumnWarning, DataError, MicroaggError, ParameterError
 from microagg.metrics.risk.equivalence_classes import coded, combined, numbered
 from microagg.release import recipe as recipes
-from microagg.release.checks import Finding
 from microagg.release.column_counts import log_orders
+from microagg.release.findings import Finding
 from microagg.release.guarantees import as_read
 from microagg.release.measures import Joint
 from microagg.release.plan import Plan

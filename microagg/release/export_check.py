@@ -13,7 +13,7 @@ from microagg.columns.recodes import Recoding, meanings_of
 from microagg.columns.schema import Schema, column_names
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import equivalence_classes
-from microagg.release.checks import Finding
+from microagg.release.findings import Finding
 from microagg.release.guarantees import as_read, describe_counts
 from microagg.release.guarantees import count as count_guarantees
 from microagg.tables import read_table

@@ -17,8 +17,9 @@ from microagg.errors import ConstantColumnWarning, DataError, GuaranteeError, Pa
 from microagg.metrics.risk.equivalence_classes import numbered
 from microagg.partition import Partition, join_strata
 from microagg.release import recipe as recipes
-from microagg.release.checks import find, undeclared
+from microagg.release.checks import find
 from microagg.release.choices import OPTIONS, Choices
+from microagg.release.findings import undeclared
 from microagg.release.guarantees import count
 from microagg.release.measures import Generalization, Loss, Risk, Utility
 from microagg.release.predicted_linkage import predicted_linkage

@@ -9,27 +9,19 @@ agrees best with the prediction.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from microagg.errors import DataError
+from microagg.columns.taxonomy import category
 from microagg.metrics.risk.equivalence_classes import coded, combined
 from microagg.progress import checkpoint
-from microagg.release.column_counts import CHANCE, COMMON, measured
-from microagg.release.prediction_models import (
-    Features,
-    Model,
-    code_models,
-    features_of,
-    follows,
-    formulas,
-    number_models,
-)
+from microagg.release.column_counts import CHANCE, COMMON, in_order, log_orders, measured
 from microagg.validation import FloatArray, IntArray, quoted
 
 #: About the maximum number of examined records; larger files are sampled by whole classes, at random.
@@ -38,12 +30,21 @@ SAMPLE = 4000
 #: Numbers with at most this many distinct values are predicted as categories, such as the answers 1 to 5.
 FEW_VALUES = 20
 
+#: A prediction is exact if at least this share of the records is predicted to the last digit.
+EXACT = 0.99
+
 #: A column follows nearly if this share of its variance, or of its records' categories, is predicted.
 NEARLY = 0.95
 
 # Linkage counts if it exceeds a random pick in the class by this many standard errors, among one of these shares of the
 # records about which the intruder is most certain. Shares of fewer records than the last number are skipped.
 _ERRORS, _SUREST, _MIN_RECORDS = 4.0, (1.0, 0.5, 0.2, 0.1, 0.05), 50
+
+# The number of numeric quasi-identifiers that are combined in pairs, and the maximum probability of chance per formula.
+_MOST_COMBINED, _CHANCE_OF_MANY = 8, CHANCE / 1000
+
+# The folds of a cross-validation.
+_FOLDS = 5
 
 # The maximum number of compared records of a class; in larger classes linkage looks easier than it is.
 _LARGEST_CLASS = 1000
@@ -63,7 +64,7 @@ class Predicted:
     sources : tuple of column names
         The quasi-identifiers used for the prediction, most important first.
     exact : bool
-        Whether at least 99 % of the records (:data:`microagg.release.prediction_models.EXACT`) are predicted exactly.
+        Whether at least 99 % of the records (:data:`EXACT`) are predicted exactly.
     nearly : bool
         Whether 95 % (:data:`NEARLY`) of the variance, or of the categories, are predicted.
     share : float
@@ -108,42 +109,19 @@ class Predicted:
 def predicted_linkage(originals: pd.DataFrame, released: pd.DataFrame, classes: IntArray) -> tuple[Predicted, ...]:
     """The released columns whose prediction helps an intruder to pick the right record, worst first.
 
-    The intruder knows the original values of a person, and the class of the record. Numbers are predicted by linear
-    regression, also of logarithms, by the neighbors in one attribute, and by a regression tree; categories by the
-    neighbors and by a tree. The record itself is left out, or its fold of a cross-validation. The model with the most
-    linked records counts. Several columns are also predicted together.
+    The intruder knows the original quasi-identifiers of a person, ``originals``, shape (n, d), and the class of the
+    record in the release. Each of the columns that are ``released`` unchanged, shape (n, m), is predicted by several
+    models, without the record itself or its fold of a cross-validation; the model with the most linked records counts.
+    Several columns are also predicted together. Linkage counts if it is 4 standard errors above a random pick in the
+    class, and for all exact predictions. Of more than about :data:`SAMPLE` records, whole classes are drawn.
 
-    Linkage counts if it is 4 standard errors above a random pick in the class, and for all exact predictions.
-
-    Parameters
-    ----------
-    originals : DataFrame, shape (n, d)
-        The original quasi-identifiers, without missing values.
-    released : DataFrame, shape (n, m)
-        The columns that are released unchanged, in the same order.
-    classes : array of shape (n,)
-        The equivalence class of each record in the release, from 0. Of about more than :data:`SAMPLE` records, whole
-        classes are drawn.
-
-    Raises
-    ------
-    DataError
-        If the tables and ``classes`` do not have the same number of records.
-
-    Notes
-    -----
     For an intruder who combines the prediction with the distance from the released quasi-identifiers this is an upper
     bound: within a class, the latter are equal.
     """
-    if not len(originals) == len(released) == len(classes):
-        raise DataError(
-            f"there are {len(originals)} originals, {len(released)} released records and {len(classes)} classes: give "
-            "as many of each."
-        )
     if not len(released.columns) or not len(originals.columns) or len(originals) < 3:
         return ()
     rows = _sample_classes(classes, SAMPLE)
-    features = features_of(originals.iloc[rows])
+    features = _features_of(originals.iloc[rows])
     pairs = _Pairs.of(classes[rows])
     predictions = []
     for name in released.columns:
@@ -221,7 +199,7 @@ class _Prediction(NamedTuple):
     scores: FloatArray  # shape (p,): log-likelihoods
 
 
-def _best_prediction(features: Features, series: pd.Series[Any], pairs: _Pairs) -> _Prediction | None:
+def _best_prediction(features: _Features, series: pd.Series[Any], pairs: _Pairs) -> _Prediction | None:
     """The prediction of a column with the most linked records. None if there is nothing to predict."""
     codes = coded(series)
     present = codes >= 0
@@ -236,13 +214,13 @@ def _best_prediction(features: Features, series: pd.Series[Any], pairs: _Pairs) 
     # A record without a value is not predicted: another record of the class is picked instead.
     absent = ~present[pairs.candidate]
     exact_scores[absent] = 10 * _CONTRADICTION
-    for combined_values, sources in formulas(features):
-        if follows(combined_values, codes[present], ordered):
+    for combined_values, sources in _formulas(features):
+        if _follows(combined_values, codes[present], ordered):
             return _Prediction((series.name,), sources, True, True, exact_scores)
     by_chance = math.log(counts.max() / counts.sum()) * counts.sum()
     may_be_exact = bool(by_chance < math.log(CHANCE / len(features.names)))
     best, best_rank = None, (False, -1.0)
-    for model in code_models(features, codes[present]) if ordered is None else number_models(features, ordered):
+    for model in _code_models(features, codes[present]) if ordered is None else _number_models(features, ordered):
         exact = model.exact and may_be_exact
         scores = exact_scores if exact else np.where(absent, 10 * _CONTRADICTION, _scores(model, codes, present, pairs))
         rank = (exact, float(pairs.picked(scores)[0].mean()))
@@ -261,7 +239,7 @@ def _combine(predictions: Sequence[_Prediction]) -> _Prediction:
     return _Prediction(columns, sources, False, False, scores)
 
 
-def _scores(model: Model, codes: IntArray, present: NDArray[np.bool_], pairs: _Pairs) -> FloatArray:
+def _scores(model: _Model, codes: IntArray, present: NDArray[np.bool_], pairs: _Pairs) -> FloatArray:
     positions = np.cumsum(present) - 1  # among the records with a value
     record, candidate = positions[pairs.record], positions[pairs.candidate]
     if model.true is None:
@@ -300,3 +278,197 @@ def _measure(prediction: _Prediction, released: pd.DataFrame, classes: IntArray,
         highest=float((1.0 / if_known).max()) if prediction.nearly else highest,
         n=n,
     )
+
+
+# Models that predict a column from quasi-identifiers, always without the predicted record.
+
+
+class _Features(NamedTuple):
+    """The quasi-identifiers as numbers, shape (n, d). Categories by level, or in alphabetical order."""
+
+    values: FloatArray
+    names: tuple[Hashable, ...]
+    numeric: NDArray[np.bool_]  # shape (d,): whether they are numbers or dates
+
+
+def _features_of(originals: pd.DataFrame) -> _Features:
+    """Read the original quasi-identifiers as numbers."""
+    columns, numeric = [], []
+    for name in originals.columns:
+        numbers = measured(originals[name])
+        numeric.append(numbers is not None)
+        columns.append(_ranks(originals[name]) if numbers is None else np.nan_to_num(numbers))
+    return _Features(np.column_stack(columns), tuple(originals.columns), np.array(numeric))
+
+
+def _ranks(series: pd.Series[Any]) -> FloatArray:
+    if isinstance(series.dtype, pd.CategoricalDtype) and series.cat.ordered:
+        return np.asarray(series.cat.codes, dtype=np.float64)
+    texts = np.array([category(value) for value in series], dtype=object)
+    return np.asarray(np.unique(texts, return_inverse=True)[1], dtype=np.float64)
+
+
+class _Model(NamedTuple):
+    """Predictions of a model for the records with a value."""
+
+    sources: Sequence[Hashable]
+    exact: bool
+    fit: float  # the share of the variance, or of the records, that is predicted
+    # For numbers: predicted and true values, shape (n,), on the same scale, and the standard error. For categories:
+    # log-probabilities, shape (n, values).
+    predicted: FloatArray
+    true: FloatArray | None = None
+    error: float = 1.0
+
+
+def _number_models(features: _Features, y: FloatArray) -> Iterator[_Model]:
+    """Yield models of numbers, shape (n,)."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    half_unit = 0.5 * np.diff(np.unique(y)).min() + 1e-9 * np.abs(y).max()
+
+    def model(predicted: FloatArray, sources: Sequence[Hashable], true: FloatArray, rounded: FloatArray) -> _Model:
+        error = max(float(np.sqrt(np.square(true - predicted).mean())), 1e-12 * float(np.abs(true).max() or 1.0))
+        fit = 1.0 - error**2 / float(true.var()) if true.var() > 0.0 else 0.0
+        exact = bool(np.mean(np.abs(rounded - y) <= half_unit) >= EXACT)
+        return _Model(sources, exact, fit, predicted, true, error)
+
+    columns = np.flatnonzero(features.numeric)
+    linear = features.values[:, columns]
+    for X, target, logarithms in ((linear, y, False), (_logarithms(linear), _logarithms(y), True)):
+        # Numbers up to 0 have no logarithms.
+        usable = np.isfinite(X).all(axis=0) & (X.min(axis=0) < X.max(axis=0))
+        if not usable.any() or not np.isfinite(target).all() or usable.sum() + 2 > len(y) / 2:
+            continue
+        predicted, coefficients = _left_out_regression(X[:, usable], target)
+        weights = np.abs(coefficients) * X[:, usable].std(axis=0)
+        relevant = [j for j in np.argsort(-weights, kind="stable") if weights[j] > 0.01 * weights.max()]
+        sources = [features.names[j] for j in columns[usable][relevant]]
+        rounded = _by_few_digits(X[:, usable][:, relevant], target, coefficients[relevant], logarithms)
+        yield model(predicted, sources, target, rounded)
+    for leaf in (1, 5):
+        tree = DecisionTreeRegressor(min_samples_leaf=leaf, random_state=0)
+        predicted, sources = _cross_validated(tree, features, y, 1)
+        yield model(predicted[:, 0], sources, y, predicted[:, 0])
+
+
+def _code_models(features: _Features, codes: IntArray) -> Iterator[_Model]:
+    """Yield models of categories, whose ``codes``, shape (n,), are from 0."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    n, n_values = len(codes), int(codes.max()) + 1
+    prior = np.bincount(codes, minlength=n_values) / n
+
+    def model(shares: FloatArray, sources: Sequence[Hashable], share_right: float) -> _Model:
+        fit = float(np.mean(shares.argmax(axis=1) == codes))
+        return _Model(sources, share_right >= EXACT, fit, np.log(0.99 * shares + 0.01 * prior))
+
+    guesses = [_nearest_code(x, codes) for x in features.values.T]
+    right = [float(np.mean(guess == codes)) for guess in guesses]
+    best = int(np.argmax(right))
+    shares = (1.0 - right[best]) * np.tile(prior, (n, 1))
+    shares[np.arange(n), guesses[best]] += right[best]
+    yield model(shares, [features.names[best]], right[best])
+    for leaf in (1, 10) if n_values <= n / 4 else ():
+        tree = DecisionTreeClassifier(min_samples_leaf=leaf, random_state=0)
+        shares, sources = _cross_validated(tree, features, codes, n_values)
+        yield model(shares, sources, float(np.mean(shares.argmax(axis=1) == codes)))
+
+
+def _cross_validated(tree: Any, features: _Features, y: Any, width: int) -> tuple[FloatArray, list[Hashable]]:
+    """Predictions by trees learned from the other folds, shape (n, width), and the most important features."""
+    predicted, importance = np.zeros((len(y), width)), np.zeros(len(features.names))
+    n_folds = min(_FOLDS, len(y))
+    fold = np.random.default_rng(0).permutation(len(y)) % n_folds
+    for number in range(n_folds):
+        left_out = np.flatnonzero(fold == number)
+        tree.fit(features.values[fold != number], y[fold != number])
+        if hasattr(tree, "classes_"):
+            predicted[np.ix_(left_out, tree.classes_)] = tree.predict_proba(features.values[left_out])
+        else:
+            predicted[left_out, 0] = tree.predict(features.values[left_out])
+        importance += tree.feature_importances_
+    order = np.argsort(-importance, kind="stable")[:3]
+    return predicted, [features.names[j] for j in order if importance[j] > 0.1]
+
+
+def _formulas(features: _Features) -> Iterator[tuple[FloatArray, tuple[Hashable, ...]]]:
+    """Yield usual formulas of one or two quasi-identifiers, in any unit: values, shape (n,), and the columns.
+
+    They are the column itself, its last digits, and of two columns sum, difference, product, maximum, minimum and
+    ratios, also of squares.
+    """
+    values, names = features.values, features.names
+    for j, name in enumerate(names):
+        yield values[:, j], (name,)
+    numeric = np.flatnonzero(features.numeric)[:_MOST_COMBINED].tolist()
+    for j in numeric:
+        for digits in (1, 2, 3):
+            yield values[:, j] % 10**digits, (names[j],)
+    for i, j in combinations(numeric, 2):
+        a, b = values[:, i], values[:, j]
+        results = [a + b, a - b, a * b, np.maximum(a, b), np.minimum(a, b)]
+        if (a != 0.0).all() and (b != 0.0).all():
+            results += [a / b, a / b**2, a**2 / b]
+        for result in results:
+            yield result, (names[i], names[j])
+
+
+def _follows(x: FloatArray, codes: IntArray, ordered: FloatArray | None) -> bool:
+    """Whether a column rises or falls with ``x`` or, without an order, has a range of ``x`` for each of its values.
+
+    False if this is likely by chance. ``codes`` are its values, and ``ordered`` its numbers, if it has any.
+    """
+    counts = np.bincount(codes)
+    counts = counts[counts > 0]
+    orders = log_orders(counts)
+    if ordered is not None:
+        return orders > -math.log(_CHANCE_OF_MANY) and bool(in_order(x, {None: ordered}))
+    order = np.lexsort((codes, x))
+    ascending, changes = x[order], np.flatnonzero(np.diff(codes[order]))
+    return bool(
+        len(changes) + 1 == len(counts)
+        and (ascending[changes] < ascending[changes + 1]).all()
+        and math.lgamma(len(counts) + 1.0) - orders < math.log(_CHANCE_OF_MANY)
+    )
+
+
+def _logarithms(values: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(values > 0.0, np.log(values), np.nan)
+
+
+def _left_out_regression(X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Predictions for each record by a linear regression of all others, and the coefficients."""
+    center, spread = X.mean(axis=0), X.std(axis=0)
+    spread = np.where(spread > 0.0, spread, 1.0)
+    Z = np.column_stack([np.ones(len(X)), (X - center) / spread])
+    inverse = np.linalg.pinv(Z, rcond=1e-10)
+    fitted = inverse @ y
+    leverage = np.einsum("ij,ji->i", Z, inverse)
+    residuals = (y - Z @ fitted) / np.maximum(1.0 - leverage, 1e-6)
+    return y - residuals, fitted[1:] / spread
+
+
+def _by_few_digits(X: FloatArray, y: FloatArray, coefficients: FloatArray, logarithms: bool) -> FloatArray:
+    """Values of a formula with few digits, on the scale of the column.
+
+    Typical columns are computed by such a formula: a sum, a difference, a mean, a ratio, or weight / height².
+    """
+    digits = 1 if logarithms else 2
+    rounded = np.array([float(f"{2 * factor:.{digits - 1}e}") / 2 for factor in coefficients])
+    constant = float(np.median(y - X @ rounded))
+    if logarithms:
+        factor = float(f"{math.exp(min(constant, 700.0)):.3g}")
+        return np.asarray(factor * np.exp(np.minimum(X @ rounded, 700.0)))
+    constant = 0.0 if abs(constant) < 0.01 * y.std() else float(f"{constant:.3g}")
+    return np.asarray(X @ rounded + constant)
+
+
+def _nearest_code(x: FloatArray, codes: IntArray) -> IntArray:
+    """Code of the other record that is nearest in ``x``."""
+    order, places = np.argsort(x, kind="stable"), np.arange(len(x))
+    gaps = np.concatenate([[np.inf], np.diff(x[order]), [np.inf]])
+    nearest = np.empty_like(codes)
+    nearest[order] = codes[order][np.where(gaps[:-1] <= gaps[1:], places - 1, places + 1)]
+    return nearest

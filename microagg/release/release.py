@@ -7,30 +7,64 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
 from microagg.columns import dates
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
+from microagg.partition import Partition
 from microagg.release import recipe as recipes
-from microagg.release.assessment import Assessment, Released
-from microagg.release.checks import Finding
 from microagg.release.export_check import check_export
+from microagg.release.findings import Finding
 from microagg.release.guarantees import order_of
 from microagg.release.prepare import Prepared
 from microagg.release.recoding import with_ends
+from microagg.release.report.report import Report
 from microagg.tables import Notice, Reading, notice_lines
 from microagg.tables.original import has_codes, write_like
 from microagg.tables.stata_spss import left_out
 from microagg.tables.writing import columns_with_formulas, written
 from microagg.validation import counted, quoted
 
+if TYPE_CHECKING:
+    from microagg.release.assessment import Assessment
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Release(Released):
-    """A protected file with its report, and what can be done with it: see :class:`Released`."""
+class Release:
+    """A protected file with its report.
+
+    Attributes
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
+        The protected file, of the kind that was given, with the n records released.
+    partition : Partition
+        The groups of the released records, in their order.
+    report : Report
+    recipe : dict
+        What :func:`microagg.replay` needs, besides the original file, to reproduce the release; JSON can hold it. It
+        has digests of the original values, so it belongs with the original, not with the release.
+    """
+
+    frame: Any
+    partition: Partition
+    report: Report
+    recipe: dict[str, Any]
+    _released: pd.DataFrame
+    _prepared: Prepared | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State for pickling and copying, without the original file: it must not go where the release goes."""
+        return self.__dict__ | {"_prepared": None}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The protected file as a DataFrame of pandas, from which files are written, not a copy.
+
+        See :func:`microagg.tables.frames.as_pandas` for types that pandas does not have.
+        """
+        return self._released
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -144,9 +178,9 @@ class Release(Released):
         DataError
             If the release was pickled or copied, so that the originals are not at hand.
         """
-        from microagg.release.assessing import assess  # which needs scikit-learn and SciPy
+        from microagg.release.assessment import assess  # which needs scikit-learn and SciPy
 
-        return assess(self, self.at_hand())
+        return assess(self.at_hand(), self._released, self.report)
 
     def at_hand(self) -> Prepared:
         """The data and choices behind the release. :class:`DataError` if it was pickled or copied."""
@@ -164,7 +198,7 @@ class Release(Released):
         """
         from microagg.release.report.contents import contents  # which needs scikit-learn and Numba, for the methods
 
-        if about.get("assessment") is None and self.has_originals:
+        if about.get("assessment") is None and self._prepared is not None:
             about["assessment"] = self.assess()
         return contents(self, **about)
 

@@ -24,7 +24,6 @@ from microagg.columns.taxonomy import category, category_counts
 from microagg.errors import ConstantColumnWarning, ParameterError
 from microagg.progress import checkpoint
 from microagg.release import column_counts
-from microagg.release.checks import OUTLIERS, SPREAD
 from microagg.release.choices import options_by_column
 from microagg.release.plan import Plan
 from microagg.release.release import Release
@@ -103,7 +102,7 @@ def without_outliers(values: FloatArray) -> Suggestion | None:
     values : array of shape (n,)
         Finite numbers.
     """
-    outliers = column_counts.outliers(pd.Series(values), OUTLIERS, SPREAD)
+    outliers = column_counts.outliers(pd.Series(values))
     low, high = category(outliers.low), category(outliers.high)
     ends = {f"<{low}": f"below {low}"} if values.min() < outliers.low else {}
     ends |= {f">{high}": f"above {high}"} if values.max() > outliers.high else {}

@@ -13,7 +13,7 @@ import pytest
 from microagg import DataError, microaggregate, replay
 from microagg.metrics import risk
 from microagg.metrics.loss import information_loss
-from microagg.release import assessing
+from microagg.release import assessment as module
 from tests.conftest import load_benchmark
 
 PEOPLE = pd.DataFrame({"age": [30, 32, 34, 60, 60, 66], "town": list("aabccc")})
@@ -110,7 +110,7 @@ def test_the_original_is_kept_neither_in_a_pickle_nor_in_a_copy():
 
 
 def test_of_very_many_columns_those_that_lose_most_are_compared_and_it_is_said(monkeypatch):
-    monkeypatch.setattr(assessing, "MOST_COMPARED", 3)
+    monkeypatch.setattr(module, "MOST_COMPARED", 3)
     release = microaggregate(load_benchmark("wine").frame, k=5)
     found = release.assess()
     compared = found.attributes.dropna(subset=["hellinger"])

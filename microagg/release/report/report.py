@@ -9,7 +9,7 @@ from typing import Any, Self
 from microagg.columns.records import Filled
 from microagg.errors import ParameterError
 from microagg.optimum.formatting import percent
-from microagg.release.checks import Finding
+from microagg.release.findings import Finding
 from microagg.release.guarantees import Guarantee, describe_counts
 from microagg.release.measures import Generalization, Joint, Loss, Risk, Utility
 from microagg.validation import counted, plain, quoted
