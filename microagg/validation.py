@@ -69,11 +69,9 @@ def check_whole(name: str, value: Any, minimum: int) -> int:
 
 def check_k(k: Any) -> int:
     """Return the minimum group size as an int, or raise :class:`ParameterError`."""
-    if not is_whole(k):
-        raise ParameterError(f"k must be a whole number of at least 1, not {k!r}.")
-    if k < 1:
+    if is_whole(k) and k < 1:
         raise ParameterError(f"k must be at least 1, not {k}: it is the minimum number of records in a group.")
-    return int(k)
+    return check_whole("k", k, 1)
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
@@ -350,25 +348,16 @@ def read_ks(text: str, n: int, max_ks: int) -> tuple[list[int], bool]:
 def spread(ks: Sequence[int], first: int | None = None) -> list[int]:
     """Return ``ks``, ascending, with distant values first: both ends, the middle, the quarters and so on.
 
-    A curve that is computed in this order has its shape early. Of equally distant values the larger k, which takes less
-    time, comes first. ``first`` comes before all if it is one of ``ks``.
+    A curve that is computed in this order has its shape early. Larger k, which take less time, come first on each
+    level. ``first`` comes before all if it is one of ``ks``.
 
     >>> spread([2, 3, 4, 5, 6, 7, 8, 9, 10])
-    [10, 6, 2, 8, 4, 9, 7, 5, 3]
+    [10, 2, 6, 8, 4, 9, 7, 5, 3]
     """
     if not ks:
         return []
-    indices = [*dict.fromkeys([len(ks) - 1, (len(ks) - 1) // 2, 0])]
-    gaps = [((len(ks) - 1) // 2, len(ks) - 1), (0, (len(ks) - 1) // 2)]
-    while gaps:
-        halves = []
-        for low, high in gaps:
-            if high - low > 1:
-                middle = (low + high) // 2
-                indices.append(middle)
-                halves += [(middle, high), (low, middle)]
-        gaps = halves
-    ordered = [ks[i] for i in indices]
+    levels = [np.linspace(len(ks) - 1, 0, 2**level + 1).round() for level in range(len(ks).bit_length() + 1)]
+    ordered = dict.fromkeys(ks[int(i)] for i in np.concatenate(levels))
     return sorted(ordered, key=lambda k: k != first)
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from microagg.columns.recodes import Recoding, meanings_of
 from microagg.columns.schema import Schema, column_names
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError
 from microagg.metrics.risk import equivalence_classes
 from microagg.release.findings import Finding
 from microagg.release.guarantees import as_read, describe_counts
@@ -24,7 +24,7 @@ from microagg.tables.writing import check_table
 from microagg.validation import IntArray, check_k, check_unique_columns, counted, quoted
 
 
-def as_written(data: bytes, name: str, delimiter: str = ",", reading: Mapping[str, Any] | None = None) -> pd.DataFrame:
+def as_written(data: bytes, name: str, reading: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """The table of a file, where cells are equal if they are written alike (see :func:`check_export`).
 
     A CSV file without ``reading`` is one that microagg wrote, with a line for each record.
@@ -35,16 +35,12 @@ def as_written(data: bytes, name: str, delimiter: str = ",", reading: Mapping[st
         Content of the file.
     name : str
         Name of the file; its ending says the kind.
-    delimiter : str
-        The character between the cells of a CSV file without ``reading``.
     reading : mapping, optional
         Keywords of :func:`microagg.tables.read_file`. The cells of a text file are compared as text.
     """
-    if len(delimiter) != 1:
-        raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
     ending = PurePath(name).suffix.lower()
     if ending == ".csv" and not reading:
-        return _read_csv(data, name, delimiter)
+        return _read_csv(data, name)
     if ending not in TEXT_ENDINGS or not reading:
         table = read_table(data, name=name, **(reading or {}))
         # A kind of missing value is a value to who reads the file.
@@ -71,10 +67,7 @@ def check_file(frame: pd.DataFrame, options: Mapping[str, Any], name: str) -> No
     Raises
     ------
     DataError
-        If a column that is neither replaced nor left out, or the size of the table, exceeds a limit of the format; with
-        what to do (:func:`microagg.tables.limits.check`).
-    ParameterError
-        If such files are not written.
+        If a column that is neither replaced nor left out, or the size of the table, exceeds a limit of the format.
     """
     left_out, replaced, weights = (
         column_names(role, options.get(role)) for role in ("identifiers", "quasi_identifiers", "weights")
@@ -95,7 +88,6 @@ def check_export(
     schema: Schema,
     k: int,
     *,
-    delimiter: str = ",",
     renamed: Mapping[str, str] | None = None,
     guarantees: Sequence[tuple[Any, str, float]] = (),
     orders: Mapping[Any, Sequence[str] | bool] | None = None,
@@ -114,8 +106,8 @@ def check_export(
         prevents spreadsheets from reading formulas.
     schema, k : Schema and int
         The roles of the columns, and the requested size of the smallest class.
-    delimiter, reading : str and mapping, optional
-        The delimiter of a CSV file, or the arguments of :func:`microagg.tables.read_file`.
+    reading : mapping, optional
+        The arguments of :func:`microagg.tables.read_file`.
     renamed : mapping, optional
         The new names of columns whose names the file cannot hold, see :func:`microagg.tables.renamed_columns`.
     guarantees, orders, meanings : optional
@@ -125,18 +117,16 @@ def check_export(
     Returns
     -------
     Finding
-        Of code "bytes": "ok" with the size of the smallest class, or "stop" if that is less than k, or an identifier is
-        in the file, or a guarantee does not hold; with k of 1, "warn" if that is 1.
+        Of code "bytes": "stop" if the smallest class has fewer than k records, an identifier is in the file, or a
+        guarantee does not hold; "warn" if the smallest class has one record, as k = 1 allows; otherwise "ok".
 
     Raises
     ------
     DataError
         If the file cannot be read, has no records, two columns of one name, or lacks a quasi-identifier or stratum.
-    ParameterError
-        If k is not a whole number of at least 1, or the delimiter not one character.
     """
     k = check_k(k)
-    table = as_written(data, name, delimiter, reading)
+    table = as_written(data, name, reading)
     table = table.rename(columns={written: column for column, written in (renamed or {}).items()})
     identifiers = tuple(column for column in schema.identifiers if _written(column, table) is not None)
     if identifiers:
@@ -163,10 +153,7 @@ def check_export(
 
 def _counts_of_file(name: str, classes: IntArray, schema: Schema, k: int) -> tuple[str, str]:
     count = equivalence_classes.small_classes(classes, k)
-    n, key = (
-        counted(len(classes), "record"),
-        f"combination of quasi-identifiers{' and strata' if schema.strata else ''}",
-    )
+    n, key = counted(len(classes), "record"), f"combination of quasi-identifiers{' and strata' * bool(schema.strata)}"
     if count.records:
         return "stop", (
             f"In the file {name!r} {count.records:,} of {n} have a {key} that fewer than k = {k:,} records have "
@@ -178,13 +165,10 @@ def _counts_of_file(name: str, classes: IntArray, schema: Schema, k: int) -> tup
             "intruder who knows it identifies the record. Choose a higher k."
         )
     smallest = counted(count.smallest, "record")
-    return (
-        "ok",
-        f"The file {name!r}, read again, has {n}, and each {key} is that of at least {smallest} (k = {k:,}).",
-    )
+    return "ok", f"The file {name!r}, read again, has {n}, and each {key} is that of at least {smallest} (k = {k:,})."
 
 
-def _read_csv(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
+def _read_csv(data: bytes, name: str) -> pd.DataFrame:
     try:
         # The header is read as a record, as pandas would rename repeated columns. No cell is parsed as a number or
         # as missing, and no line is skipped: the written characters count.
@@ -195,7 +179,6 @@ def _read_csv(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
             keep_default_na=False,
             na_filter=False,
             skip_blank_lines=False,
-            sep=delimiter,
             encoding="utf-8-sig",
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:

@@ -204,30 +204,21 @@ class Rule:
         records of a part together do not meet it, no classes of them do.
         """
         worst = max if self.name == "closeness" else min
-        figures = [(self.figure(rows), part) for rows, part in parts]
-        self.check_figure(*worst(figures, key=lambda figure: figure[0]))
-
-    def check_figure(self, figure: float, part: str, otherwise: str = "form groups without these strata") -> None:
-        """Raise :class:`ParameterError` if the ``figure`` of all records of a part is beyond the bound."""
-        if not holds(self.name, figure, self.bound):
-            is_closeness = self.name == "closeness"
+        figure, part = worst(((self.figure(rows), part) for rows, part in parts), key=lambda pair: pair[0])
+        if holds(self.name, figure, self.bound):
+            return
+        name = plain(self.column)
+        if self.name == "closeness":
             raise ParameterError(
-                self._closeness_error(figure, part, otherwise) if is_closeness else self._diversity_error(figure, part)
+                f"closeness of {name!r} cannot be {self.bound:g}: all records of {part} together are {figure:.6g} from "
+                "those of the file, and not all classes within it are nearer: ask for "
+                f"{math.ceil(figure * 1e4) / 1e4:g} or more, or form groups without these strata."
             )
-
-    def _closeness_error(self, figure: float, part: str, otherwise: str) -> str:
-        return (
-            f"closeness of {plain(self.column)!r} cannot be {self.bound:g}: all records of {part} together are "
-            f"{figure:.6g} from those of the file, and not all classes within it are nearer: ask for "
-            f"{math.ceil(figure * 1e4) / 1e4:g} or more, or {otherwise}."
-        )
-
-    def _diversity_error(self, figure: float, part: str) -> str:
-        name, kind, amount, attainable = plain(self.column), "", f"{figure:g} distinct values", figure
+        kind, amount, attainable = "", f"{figure:g} distinct values", figure
         if self.name == "entropy":
             kind, amount = "entropy ", f"the diversity of {figure:.6g} equally frequent values"
             attainable = math.floor(figure * 1e4) / 1e4
-        return (
-            f"{kind}diversity of {name!r} cannot be {self.bound:g}: {part} has {amount} of it, and not all "
-            f"classes within it can have more: ask for {attainable:g} or less, or leave {name!r} out of diversity."
+        raise ParameterError(
+            f"{kind}diversity of {name!r} cannot be {self.bound:g}: {part} has {amount} of it, and not all classes "
+            f"within it can have more: ask for {attainable:g} or less, or leave {name!r} out of diversity."
         )

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from microagg.columns.recodes import meanings_of
-from microagg.columns.records import is_number
 from microagg.errors import ConstantColumnWarning, DataError, GuaranteeError, ParameterError
 from microagg.metrics.risk.equivalence_classes import numbered
 from microagg.partition import Partition, join_strata
@@ -101,17 +100,11 @@ class Plan(Choices):
         try:
             prepared = prepare(table, self)
         except DataError as error:
-            raise DataError(f"the data are not those the recipe was made for: {error}{self._hint_of(table)}") from None
-        recipes.check_same_data(prepared, recipe, self._hint_of(table))
+            raise DataError(f"the data are not those the recipe was made for: {error}") from None
+        recipes.check_same_data(prepared, recipe)
         release = make(prepared, frame)
         recipes.check_same_release(release.recipe, recipe)
         return release
-
-    def _hint_of(self, table: pd.DataFrame) -> str:
-        """Remedy where columns of the recipe are categories, but numbers here: labels of Stata or SPSS may be both."""
-        categories = [name for name in {**(self.taxonomies or {}), **(self.ordinal or {})} if name in table]
-        numeric = [name for name in categories if is_number(table[name].dtype)]
-        return f" If {quoted(numeric)} came from a Stata or SPSS file, read it with labels=True." if numeric else ""
 
 
 def make(prepared: Prepared, table: IntoDataFrame) -> Release:
@@ -129,7 +122,8 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
     _ = prepared.rules  # raises if a guarantee cannot be met
     weights = source.weights
     if source.constant:
-        warn_caller(source.constant_note, ConstantColumnWarning)
+        text = f"quasi-identifiers with one value only have no part in distances: {quoted(source.constant)}."
+        warn_caller(text, ConstantColumnWarning)
     largest_first = sorted((rows for rows, _ in source.strata), key=len, reverse=True)
     partition = join_strata([(rows, prepared.groups(rows)) for rows in largest_first], chosen.k)
     # A copy even where pandas would share memory, so that assigning to it cannot reach the caller's frame.

@@ -41,12 +41,10 @@ class Prepared:
 
     @cached_property
     def order(self) -> IntArray | None:
-        """The random order of the released records, as positions in the file's order; None for that order itself.
-
-        With True instead of a seed, NumPy draws 128 bits from the operating system, which nothing records.
-        """
+        """The random order of the released records, as positions in the file's order; None for that order itself."""
         if (seed := self.choices.shuffle) is None:
             return None
+        # With True instead of a seed, NumPy draws 128 bits from the operating system, which nothing records.
         return np.random.default_rng(None if seed is True else seed).permutation(len(self.source.records))
 
     @cached_property
@@ -120,9 +118,8 @@ class Prepared:
 
 
 def hold(partition: Partition, data: FloatArray | Records, rules: Rules, *, polish: bool = False) -> Partition:
-    """Return a partition with its groups merged until each keeps the ``rules``.
+    """Merge groups until each keeps the ``rules``; with ``polish``, also improve them within the rules.
 
-    With ``polish``, groups are also improved within the rules, in two ways: the one with the lower loss counts.
     ``data`` are the scaled numbers of the records, shape (n, d), or the records themselves.
     """
     from microagg.kernels.local_search import guarded  # which needs Numba
@@ -131,6 +128,7 @@ def hold(partition: Partition, data: FloatArray | Records, rules: Rules, *, poli
     merged = search.merged(partition)
     if not polish:
         return merged
+    # Two ways to improve them: the one with the lower loss counts.
     return min(search.settled(merged), search.improve(partition.labels), key=lambda result: result[0])[1]
 
 
@@ -190,12 +188,10 @@ def _estimator(choices: Choices) -> tuple[Microaggregator | None, int | None]:
 def _refuse_categories(method: str, schema: Schema) -> None:
     from microagg.algorithms import registry
 
-    named = schema.categorical
     able = [key for key, cls in registry.ALGORITHMS.items() if cls.info.mixed]
-    column, holds, them = ("column", "holds", "the column") if len(named) == 1 else ("columns", "hold", "these columns")
     raise ParameterError(
-        f"{method} works on numbers, but {column} {quoted(named)} {holds} categories: choose a method that works on "
-        f"both ({', '.join(able)}), or leave {them} out of the quasi-identifiers."
+        f"{method} works on numbers, but there are categories in {quoted(schema.categorical)}: choose a method that "
+        f"works on both ({', '.join(able)}), or leave them out of the quasi-identifiers."
     )
 
 

@@ -72,12 +72,9 @@ def written(choices: Choices) -> dict[str, Any]:
 
 
 def check(recipe: Any, further: Sequence[str] = ("n", *_DIGESTS, "release_sha256")) -> None:
-    """Check that a recipe is complete and contains only values that a release may have written.
+    """Raise :class:`ParameterError` unless a recipe has all choices and ``further`` entries, in forms of a release.
 
-    Programs are made only of recipes checked here, as a recipe may come from anybody. Complete are all
-    choices and the ``further`` entries.
-
-    ParameterError if an entry is missing or has another form.
+    Programs are made only of recipes checked here, as a recipe may come from anybody.
     """
     if not isinstance(recipe, Mapping):
         raise ParameterError(f"a recipe must be a dict such as Release.recipe, not {type(recipe).__name__}.")
@@ -126,8 +123,8 @@ def choices(recipe: Mapping[str, Any]) -> dict[str, Any]:
     return {"method": entries["method"], "k": entries["k"], "method_params": dict(entries["params"]), **options}
 
 
-def check_same_data(prepared: Prepared, recipe: Mapping[str, Any], hint: str = "") -> None:
-    """Raise :class:`DataError`, with a ``hint``, if columns, strata, classes or weights differ from the recipe's."""
+def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
+    """Raise :class:`DataError` if columns, strata, classes or weights differ from the recipe's."""
     texts = {
         "input_sha256": "the quasi-identifiers differ from those the recipe was made for (their SHA-256 is another)",
         "strata_sha256": f"the strata ({quoted(prepared.source.schema.strata)}) divide the records otherwise than "
@@ -138,22 +135,16 @@ def check_same_data(prepared: Prepared, recipe: Mapping[str, Any], hint: str = "
     }
     for key, digest in _digests(prepared):
         if digest != (_defaults() | dict(recipe))[key]:
-            raise DataError(f"{texts[key]}: use the same file, with its records in the same order.{hint}")
+            raise DataError(f"{texts[key]}: use the same file, with its records in the same order.")
 
 
 def check_same_release(new_recipe: Mapping[str, Any], recipe: Mapping[str, Any]) -> None:
     """Raise :class:`MicroaggError` if the new release has other values than the one of ``recipe``."""
     if new_recipe["release_sha256"] != recipe["release_sha256"]:
         old, new = (" and ".join(f"{name} {v}" for name, v in one["versions"].items()) for one in (recipe, new_recipe))
-        hint = ""
-        if recipe.get("diversity") or recipe.get("closeness"):
-            hint = (
-                " Spelling variants of a confidential value once counted as several values: if the file has some, the "
-                "guarantees of the recipe do not hold, so make the release anew."
-            )
         raise MicroaggError(
             f"the release comes out otherwise than recorded: the recipe was made with {old}, this is {new}; "
-            f"install the versions of the recipe to reproduce it.{hint}"
+            "install the versions of the recipe to reproduce it."
         )
 
 
@@ -209,30 +200,19 @@ def script(
 ) -> str:
     """Write a Python program that makes the release of ``recipe`` from its file and saves it.
 
-    The program contains all choices that differ from the defaults, but no groups formed elsewhere: if the recipe has
-    them, the program reads the recipe from a file and replays it.
+    The program contains all choices that differ from the defaults. Groups formed elsewhere, and with ``by_recipe`` all
+    choices, it reads from ``recipe_file``, the recipe as JSON, which it replays.
 
     Parameters
     ----------
     recipe : mapping
         :attr:`Release.recipe`, which may have been through JSON.
     file : path
-        The original file as the program opens it; omitted for a data set.
-    dataset : str, optional
-        The data set of :func:`microagg.datasets.load` in place of a file, and the ``seed`` of one that is generated.
-    reading : mapping, optional
-        The further arguments of :func:`microagg.tables.read_file` with which the file was read.
-    out, recipe_file : path, optional
-        The protected file, of a kind that :func:`microagg.tables.write_table` writes, and the recipe as JSON, for
-        groups formed elsewhere; by default ``people_protected.csv`` and ``people_recipe.json`` for ``people.xlsx``.
-    by_recipe : bool
-        Whether the program always reads the recipe from that file and contains no choices.
-
-    Raises
-    ------
-    ParameterError
-        If ``recipe`` is not complete, its method is not known, there is not one of file and data set, or
-        :func:`~microagg.tables.read_file` has no such argument.
+        The original file as the program opens it, read with ``reading``, the further arguments of
+        :func:`microagg.tables.read_file`. In place of it: a ``dataset`` of :func:`microagg.datasets.load`, and the
+        ``seed`` of one that is generated.
+    out : path, optional
+        The protected file; by default ``people_protected.csv`` for ``people.xlsx``.
     """
     check(recipe)
     source = os.fspath(file)

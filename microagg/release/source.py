@@ -92,10 +92,7 @@ class Source:
         return int(np.count_nonzero(~self.retained))
 
     def named_strata(self, rows: IntArray | None = None) -> list[tuple[IntArray, str]]:
-        """Return where the records of each stratum, or of the file, are among the released ``rows``, and what it is.
-
-        ``rows`` are all released records unless others are given.
-        """
+        """Places of each stratum, or of the file, among released ``rows`` (by default all), and its name."""
         rows = np.arange(len(self.records)) if rows is None else rows
         if not self.schema.strata:
             return [(np.arange(len(rows)), "the file")]
@@ -140,23 +137,6 @@ class Source:
         same = values.min(axis=0) == values.max(axis=0)
         return tuple(self.schema.quasi_identifiers[j] for j in np.flatnonzero(same))
 
-    @property
-    def constant_note(self) -> str:
-        """A sentence on the :attr:`constant` quasi-identifiers; empty without any."""
-        if len(self.constant) == 1:
-            return f"column {quoted(self.constant)} holds one value only: it has no part in distances."
-        says = f"columns {quoted(self.constant)} hold one value only: they have no part in distances."
-        return says if self.constant else ""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences on constant columns, records that are left out, and missing values that are filled."""
-        notes = [self.constant_note] if self.constant else []
-        if self.n_dropped:
-            lost, n = counted(self.n_dropped, "record"), len(self.table)
-            notes.append(f"{lost} of {n:,} ({100 * self.n_dropped / n:.3g} %) with missing values will be left out.")
-        return (*notes, *map(str, self.filled))
-
     def rows(self, order: IntArray | None = None) -> IntArray:
         """Return the positions of the released records in the file, in its order or in another ``order`` of them."""
         rows = np.flatnonzero(self.retained)
@@ -167,10 +147,7 @@ class Source:
         return self.frame.iloc[self.rows(order)] if order is not None or self.n_dropped else self.frame
 
     def numbers(self, scale: str) -> Numbers:
-        """Return all numeric quasi-identifiers, dates among them, on one of :data:`microagg.columns.scaling.SCALES`.
-
-        Raises :class:`DataError` if there are no records, or a column has a range too small to be squared.
-        """
+        """All numeric quasi-identifiers, dates among them, on one of :data:`microagg.columns.scaling.SCALES`."""
         attributes = self.records.attributes
         columns = [j for j, attribute in enumerate(attributes) if attribute.kind == "numeric"]
         names, units = [attributes[j].name for j in columns], [attributes[j].unit for j in columns]
@@ -187,10 +164,9 @@ class Part(NamedTuple):
 
 
 def strata_of(frame: pd.DataFrame, columns: Sequence[Any], released: NDArray[np.bool_]) -> list[Part]:
-    """Return the strata of the records of ``frame`` that are ``released``, in order of first appearance.
+    """Strata of the records of ``frame`` that are ``released``, in order of first appearance; all records without any.
 
-    Without ``columns`` all records are one part. Values that a file has otherwise, such as 1 and True, are of different
-    strata, for they are released as they are. Values that are missing or cannot be told apart are a :class:`DataError`.
+    Values that a file writes differently, such as 1 and True, are of different strata, as they are released unchanged.
     """
     positions = np.flatnonzero(released)
     if not columns:
@@ -230,14 +206,10 @@ def stratum_name(columns: Sequence[Any], values: Sequence[Any]) -> str:
     return ", ".join(f"{column!s}={plain(value)!r}" for column, value in zip(columns, values, strict=True))
 
 
-# Groups that were found elsewhere: a partition that was searched for at length, or one from another program.
-
-
 def check_given(labels: IntArray, k: int, parts: Sequence[Part], columns: Sequence[Any], aside: str = "") -> None:
-    """Raise :class:`DataError` unless ``labels`` are those of groups of at least ``k`` within the strata.
+    """Raise :class:`DataError` unless ``labels`` are those of groups of at least ``k`` within the strata ``parts``.
 
-    There must be a label for each record of the strata ``parts``, whose columns are ``columns``. Messages say ``aside``
-    after the number of records.
+    ``columns`` are those of the strata; messages say ``aside`` after the number of records.
     """
     n = sum(len(part.rows) for part in parts)
     if len(labels) != n:
@@ -291,18 +263,11 @@ class Compared:
 
     @classmethod
     def of(cls, source: Source, scale: str, sample: int | None = None, seed: int = 0, **fields: Any) -> Self:
-        """Return what is compared of ``source``, with ``seed`` for drawing the records.
+        """Choose the records of ``source`` to compare methods on; ``fields`` are those of a subclass.
 
-        ``sample`` says how many records are drawn, without replacement; 0, or more than there are, takes all. By
+        ``sample`` records are drawn with ``seed``, without replacement; 0, or more than there are, takes all. By
         default it is all, but :data:`SAMPLE` where there are categories and more than :data:`MOST_RECORDS` records, and
-        fewer where these, or all, have very many values (:data:`MOST_VALUES`). ``fields`` are those of a subclass.
-
-        Raises
-        ------
-        DataError
-            If no record has all quasi-identifiers, or a column holds what it must not, such as a record without class.
-        ParameterError
-            If there is no such scale.
+        fewer where these, or all, have very many values (:data:`MOST_VALUES`).
         """
         n, numeric = len(source.records), source.schema.is_numeric
         if not n:

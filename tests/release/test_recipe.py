@@ -97,7 +97,7 @@ def test_replay_warns_of_constant_columns_where_it_is_called(frame):
     frame["same"] = 0.1
     with pytest.warns(ConstantColumnWarning):
         recipe = microaggregate(frame, k=4, quasi_identifiers=[*QUASI, "same"]).recipe
-    with pytest.warns(ConstantColumnWarning, match="column 'same' holds one value only") as caught:
+    with pytest.warns(ConstantColumnWarning, match="one value only .*: 'same'") as caught:
         replay(frame, recipe)
     assert caught[0].filename == __file__
 

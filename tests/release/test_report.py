@@ -91,7 +91,7 @@ def test_utility_compares_before_and_after(frame):
 def test_constant_columns_are_fine_and_named(frame):
     plain = microaggregate(frame, k=4, quasi_identifiers=QUASI)
     frame["same"] = 0.1
-    with pytest.warns(ConstantColumnWarning, match="column 'same' holds one value only") as caught:
+    with pytest.warns(ConstantColumnWarning, match="one value only .*: 'same'") as caught:
         release = microaggregate(frame, k=4, quasi_identifiers=[*QUASI, "same"])
     assert caught[0].filename == __file__
     assert release.partition == plain.partition
@@ -111,7 +111,7 @@ def test_constant_columns_are_fine_and_named(frame):
 @pytest.mark.parametrize("statistic", ["mean", "median"])
 def test_nothing_can_be_lost_where_all_records_are_equal(scale, statistic):
     frame = pd.DataFrame({"a": [0.1] * 7, "b": [1e8 + 0.7] * 7})
-    with pytest.warns(ConstantColumnWarning, match="columns 'a', 'b' hold one value only"):
+    with pytest.warns(ConstantColumnWarning, match="one value only .*: 'a', 'b'"):
         release = microaggregate(frame, k=3, scale=scale, statistic=statistic)
     lost = release.report.loss
     assert lost.information_loss == lost.lower_bound == lost.sse == 0.0

@@ -91,8 +91,6 @@ def test_a_recipe_with_labels_as_categories_replays(tmp_path, monkeypatch):
     release = microagg.microaggregate(
         read_table(file, labels=True), k=3, quasi_identifiers=["age", "pay"], method="mondrian"
     )
-    with pytest.raises(microagg.DataError, match=r"If 'age' came from .*, read it with labels=True\.$"):
-        microagg.replay(read_table(file), release.recipe)
     (tmp_path / "old.json").write_text(json.dumps(release.recipe))
     done = CliRunner().invoke(cli, ["replay", "old.json", "x.dta", "--out", "out.csv"])
     assert "release comes out otherwise" not in done.output
