@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from microagg.columns.schema import Schema
-from microagg.metrics.risk.equivalence_classes import numbered
 from microagg.release import findings
 from microagg.release.findings import File, Finding
-from microagg.release.guarantees import Guarantee
-from microagg.release.predicted_linkage import Predicted
-from microagg.validation import IntArray, counted, is_whole, quoted
+from microagg.validation import counted, is_whole, quoted
 
 #: From this share on, records that are left out are to be thought about: less than 1 % of incomplete ones is held to be
 #: trivial (Acuña & Rodriguez, The treatment of missing values and its effect on classifier accuracy, 2004).
@@ -102,21 +97,30 @@ class Check(NamedTuple):
     acceptable: bool = True
 
 
+def _identifiers(file: File) -> Iterator[Finding]:
+    return identifiers(file.schema, file.released.columns)
+
+
+def _undecided(file: File) -> list[Finding]:
+    return [undecided(file.undeclared)]
+
+
+def _gaps(file: File) -> Iterator[Finding]:
+    return gaps(file.n, file.n_dropped)
+
+
+def _order(file: File) -> list[Finding]:
+    return [order(file.shuffled)]
+
+
 _ROLES, _K = ("Change roles", "data"), ("Choose another k", "choose_k")
 
 #: All checks by their code, in the order of their findings. Pages, reports and the shell read what they need from it.
 CHECKS = {
     check.code: check
     for check in (
-        Check("identifiers", "stop ok", lambda file: identifiers(file.schema, file.released.columns), in_parts=True),
-        Check(
-            "undecided",
-            "stop ok",
-            lambda file: [undecided(file.undeclared)],
-            "Review suggestions",
-            "data",
-            in_parts=True,
-        ),
+        Check("identifiers", "stop ok", _identifiers, in_parts=True),
+        Check("undecided", "stop ok", _undecided, "Review suggestions", "data", in_parts=True),
         Check("index", "stop", findings.index),
         Check("k", "stop warn ok", findings.k, *_K),
         Check("identifying", "stop warn ok", findings.identifying, *_ROLES, of_columns=True),
@@ -128,15 +132,8 @@ CHECKS = {
         Check("weights", "ok", findings.weights),
         Check("outliers", "warn", findings.outliers, "Recode values", "data"),
         Check("numeric-categories", "warn", findings.numeric_categories, "Change kinds", "data"),
-        Check(
-            "gaps",
-            "warn ok",
-            lambda file: gaps(file.n, file.n_dropped),
-            "Fill in missing values",
-            "data",
-            in_parts=True,
-        ),
-        Check("order", "warn ok", lambda file: [order(file.shuffled)], in_parts=True),
+        Check("gaps", "warn ok", _gaps, "Fill in missing values", "data", in_parts=True),
+        Check("order", "warn ok", _order, in_parts=True),
         # Counted on the written bytes, with an earlier release, of a release in parts, and by limits.
         Check("bytes", "stop warn ok", in_parts=True, acceptable=False),
         Check("releases", "stop warn ok"),
@@ -148,27 +145,6 @@ CHECKS = {
 }
 
 
-def find(
-    released: pd.DataFrame,
-    original: pd.DataFrame,
-    schema: Schema,
-    k: int,
-    *,
-    n_dropped: int = 0,
-    shuffled: Any = False,
-    classes: IntArray | None = None,
-    guaranteed: Sequence[Guarantee] = (),
-    secrets: Mapping[Hashable, pd.Series[Any]] | None = None,
-    predicted: Sequence[Predicted] | None = None,
-) -> tuple[Finding, ...]:
-    """Run all checks of a release, in the order of :data:`CHECKS`.
-
-    ``released`` and ``original``, shape (n, columns), have the same records in the same order. ``classes``, shape (n,),
-    are the sets of records whose released quasi-identifiers and strata are equal, a missing value counting as a value;
-    by default they are counted. The other arguments are those of :class:`File`; ``predicted`` is None if nobody looked
-    for columns that follow from the quasi-identifiers.
-    """
-    if classes is None:
-        classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
-    file = File(released, original, schema, k, classes, secrets or {}, n_dropped, shuffled, guaranteed, predicted)
+def find(file: File) -> tuple[Finding, ...]:
+    """Run all checks of a release, in the order of :data:`CHECKS`."""
     return tuple(finding for check in CHECKS.values() if check.find for finding in check.find(file))

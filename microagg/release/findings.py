@@ -68,15 +68,15 @@ class File:
     """A release with what is counted of it more than once."""
 
     released: pd.DataFrame
-    original: pd.DataFrame
+    original: pd.DataFrame  # the same records in the same order
     schema: Schema
     k: int
-    classes: IntArray
-    secrets: Mapping[Hashable, pd.Series[Any]]
-    n_dropped: int
-    shuffled: Any
-    guaranteed: Sequence[Guarantee]
-    predicted: Sequence[Predicted] | None
+    classes: IntArray  # shape (n,): records with equal quasi-identifiers and strata; a missing value counts as a value
+    n_dropped: int = 0
+    shuffled: Any = False  # whether the row order is random, or its seed
+    guaranteed: Sequence[Guarantee] = ()
+    secrets: Mapping[Hashable, pd.Series[Any]] = field(default_factory=dict)  # what confidential values mean
+    predicted: Sequence[Predicted] | None = None  # None if nobody looked for columns that follow
     _coded: dict[Hashable, IntArray] = field(default_factory=dict)
 
     @property

@@ -16,7 +16,7 @@ import numpy as np
 from microagg.columns.recodes import check_recodes
 from microagg.columns.records import GAPS
 from microagg.columns.taxonomy import ANYTHING, Taxonomy
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.partition import canonical_labels
 from microagg.validation import check_choice, check_labels, is_real, is_whole, plain, quoted
 
@@ -103,15 +103,15 @@ class Kind:
         return plain(value)
 
     def has_form(self, value: Any) -> bool:
-        """Whether a recipe may contain this literal: by default, whether :meth:`check` accepts it."""
+        """Whether a recipe may contain this literal: by default, whether :meth:`check` accepts what is read of it."""
         try:
-            self.check("", value)
-        except ParameterError:
+            self.check("", self.read(value))
+        except MicroaggError:
             return False
         return True
 
     def read(self, value: Any) -> Any:
-        """Convert a recipe's value to the option's value."""
+        """Convert a recipe's value to the option's value, or raise :class:`ParameterError`."""
         return value
 
     def in_shell(self, value: Any) -> list[str]:
@@ -198,9 +198,6 @@ class Groups(Kind):
     def written(self, value: Any) -> Any:
         return None if value is None else canonical_labels(value).tolist()
 
-    def has_form(self, value: Any) -> bool:
-        return value is None or (isinstance(value, (list, tuple)) and all(map(is_whole, value)))
-
 
 class Columns(Kind):
     """Names of columns."""
@@ -252,18 +249,13 @@ class Mapped(Kind):
         names_alone = self.named and not (isinstance(value, Mapping) and any(value.values()))
         return plain(list(value if names_alone else value.items()))
 
-    def has_form(self, value: Any) -> bool:
-        if isinstance(value, Mapping):
-            return True
-        if not isinstance(value, (list, tuple)):
-            return False
-        pairs = (
-            isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], (str, int)) for pair in value
-        )
-        return all(pairs) or (self.named and _are_names(value))
-
     def read(self, value: Any) -> Any:
-        return value if self.named and value and _are_names(value) else dict(value)
+        if isinstance(value, Mapping) or (self.named and value and _are_names(value)):
+            return value
+        pairs = value if isinstance(value, (list, tuple)) else [value]
+        if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 and _are_names(pair[:1]) for pair in pairs):
+            raise ParameterError(f"{value!r} are no pairs of a column and its setting.")
+        return dict(pairs)
 
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         pairs = (_pair(text, names) for text in texts)
@@ -307,9 +299,6 @@ class Gaps(Mapped):
     def written(self, value: Any) -> Any:
         return value if isinstance(value, str) else super().written(value)
 
-    def has_form(self, value: Any) -> bool:
-        return value in GAPS if isinstance(value, str) else super().has_form(value)
-
     def read(self, value: Any) -> Any:
         return value if isinstance(value, str) else super().read(value)
 
@@ -328,11 +317,8 @@ class Recodes(Mapped):
     def check(self, name: str, value: Any) -> Any:
         return check_recodes(value)
 
-    def has_form(self, value: Any) -> bool:
-        return value is None or (super().has_form(value) and Kind.has_form(self, dict(value)))
-
     def read(self, value: Any) -> Any:
-        return None if value is None else dict(value)
+        return None if value is None else super().read(value)
 
     def in_shell(self, value: Any) -> list[str]:
         """Texts COLUMN=VALUE=NEW, one for each value."""
@@ -371,10 +357,12 @@ class Meanings(Recodes):
         return check_recodes(value, name)
 
     def has_form(self, value: Any) -> bool:
-        # No recipe names the file of a taxonomy.
-        if value is not None and not Mapped.has_form(self, value):
+        try:
+            meanings = self.read(value) or {}
+        except ParameterError:
             return False
-        return all(isinstance(meanings, Mapping) for meanings in dict(value or ()).values()) and super().has_form(value)
+        # No recipe names the file of a taxonomy.
+        return all(isinstance(each, Mapping) for each in meanings.values()) and super().has_form(value)
 
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         parts = {text: recode_parts(text) for text in texts}
@@ -427,11 +415,8 @@ class Limits(Mapped):
             return word, float(number)
         return int(number) if self.whole else float(number)
 
-    def has_form(self, value: Any) -> bool:
-        return value is None or (super().has_form(value) and Kind.has_form(self, dict(value)))
-
     def read(self, value: Any) -> Any:
-        return None if value is None else self.check("", dict(value))
+        return None if value is None else self.check("", super().read(value))
 
     def in_shell(self, value: Any) -> list[str]:
         """Texts COLUMN=NUMBER or COLUMN=WORD:NUMBER, one for each column."""

@@ -18,7 +18,7 @@ from microagg.partition import Partition, join_strata
 from microagg.release import recipe as recipes
 from microagg.release.checks import find
 from microagg.release.choices import OPTIONS, Choices
-from microagg.release.findings import undeclared
+from microagg.release.findings import File
 from microagg.release.guarantees import count
 from microagg.release.measures import Generalization, Loss, Risk, Utility
 from microagg.release.predicted_linkage import predicted_linkage
@@ -185,6 +185,8 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         raise GuaranteeError(
             f"microagg broke its promise: in the release {broken[0]}; it is withheld. Please report this."
         )
+    how = (source.n_dropped, chosen.shuffle, guaranteed, secrets, predicted)
+    file = File(released, originals, schema, k, classes, *how)
     lost, utility, common = _losses(prepared, partition, recoding)
     return Report(
         k=k,
@@ -194,7 +196,7 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         n_dropped=source.n_dropped,
         dropped=tuple(source.frame.index[~source.retained]),
         constant_columns=source.constant,
-        undeclared_columns=undeclared(schema, released.columns),
+        undeclared_columns=file.undeclared,
         loss=lost,
         risk=risk,
         utility=utility,
@@ -204,18 +206,7 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         given=chosen.labels is not None,
         polished=chosen.polish,
         shuffled=chosen.shuffle is not None,
-        findings=find(
-            released,
-            originals,
-            schema,
-            k,
-            n_dropped=source.n_dropped,
-            shuffled=chosen.shuffle,
-            classes=classes,
-            guaranteed=guaranteed,
-            secrets=secrets,
-            predicted=predicted,
-        ),
+        findings=find(file),
         guaranteed=guaranteed,
         filled=source.filled,
         dominated=_dominated(source, partition),

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from microagg.api import microaggregate
 from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
+from microagg.metrics.risk.equivalence_classes import numbered
 from microagg.release import Finding, column_counts
 from microagg.release.checks import CHECKS, find
+from microagg.release.findings import File
 from tests.cases import for_each
 
 
@@ -24,7 +26,8 @@ def findings(released, *, k=2, code=None, original=None, n_dropped=0, shuffled=F
     names = tuple(quasi_identifiers)
     schema = Schema(names, **roles)
     original = released if original is None else original
-    found = find(released, original, schema, k, n_dropped=n_dropped, shuffled=shuffled)
+    classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
+    found = find(File(released, original, schema, k, classes, n_dropped, shuffled))
     places = [list(CHECKS).index(finding.code) for finding in found]
     assert places == sorted(places)
     assert all(finding.level in CHECKS[finding.code].levels.split() for finding in found)
@@ -289,7 +292,9 @@ def test_a_release_has_its_findings_of_which_some_are_accepted(frame):
     release = microaggregate(frame, k=4, others=["height", "region"], **roles)
     assert release.findings == release.report.findings
     schema = Schema(("age", "income"), confidential=("illness",), identifiers=("id",), others=("height", "region"))
-    assert release.findings == find(release.frame, frame.iloc[3:], schema, 4, n_dropped=3, predicted=())
+    classes = numbered(release.frame, schema.quasi_identifiers)
+    file = File(release.frame, frame.iloc[3:], schema, 4, classes, n_dropped=3, predicted=())
+    assert release.findings == find(file)
     known = {finding.code: finding for finding in release.findings}
     assert known["undecided"].columns == ("smoker", "score", "when")
     assert "3 records of 60 (5 %)" in known["gaps"].text
