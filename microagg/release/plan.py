@@ -29,7 +29,7 @@ from microagg.release.report.report import Report
 from microagg.release.source import Source, check_given
 from microagg.tables.frames import as_given, as_pandas
 from microagg.tables.stata_spss import with_kinds
-from microagg.validation import check_enough_records, counted, quoted, warn_caller
+from microagg.validation import check_enough_records, counted, warn_caller
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -122,8 +122,7 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
     _ = prepared.rules  # raises if a guarantee cannot be met
     weights = source.weights
     if source.constant:
-        text = f"quasi-identifiers with one value only have no part in distances: {quoted(source.constant)}."
-        warn_caller(text, ConstantColumnWarning)
+        warn_caller(source.constant_note, ConstantColumnWarning)
     largest_first = sorted((rows for rows, _ in source.strata), key=len, reverse=True)
     partition = join_strata([(rows, prepared.groups(rows)) for rows in largest_first], chosen.k)
     # A copy even where pandas would share memory, so that assigning to it cannot reach the caller's frame.

@@ -137,6 +137,20 @@ class Source:
         same = values.min(axis=0) == values.max(axis=0)
         return tuple(self.schema.quasi_identifiers[j] for j in np.flatnonzero(same))
 
+    @property
+    def constant_note(self) -> str:
+        """A sentence on the :attr:`constant` quasi-identifiers."""
+        return f"quasi-identifiers with one value only have no part in distances: {quoted(self.constant)}."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on constant columns, records that are left out, and missing values that are filled."""
+        notes = [self.constant_note] if self.constant else []
+        if self.n_dropped:
+            lost, n = counted(self.n_dropped, "record"), len(self.table)
+            notes.append(f"{lost} of {n:,} ({100 * self.n_dropped / n:.3g} %) with missing values will be left out.")
+        return (*notes, *map(str, self.filled))
+
     def rows(self, order: IntArray | None = None) -> IntArray:
         """Return the positions of the released records in the file, in its order or in another ``order`` of them."""
         rows = np.flatnonzero(self.retained)

@@ -116,9 +116,16 @@ def test_a_sample_is_drawn_by_its_seed():
         assert Compared.of(source, "zscore", size).n == 29
 
 
-def test_records_without_values_cannot_be_compared():
+def test_records_without_values_cannot_be_compared_and_gaps_and_constant_columns_are_noted():
+    frame = table().assign(one=1.0, same="x", none=np.nan)
     with pytest.raises(DataError, match="every record lacks"):
-        Compared.of(source_of(table().assign(none=np.nan), ["a", "none"]), "zscore")
+        Compared.of(source_of(frame, ["a", "none"]), "zscore")
+    assert source_of(frame, ["b", "c"]).notes == ()
+    constant, gaps = source_of(frame, ["a", "one", "same"]).notes
+    assert "'one', 'same'" in constant
+    assert "1 record of 30 (3.33 %)" in gaps
+    filled = source_of(frame, ["a"], {"a": "impute"})
+    assert filled.notes == (str(filled.filled[0]),)
 
 
 def test_the_digest_tells_what_has_other_results():

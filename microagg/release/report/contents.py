@@ -160,13 +160,8 @@ def _assessment(assessment: Assessment) -> dict[str, Any]:
     return table | {"figures": [row | {"title": figure.measure.title} for figure, row in pairs]}
 
 
-<<<<<<< HEAD
-def _program(release: Released, out: str | None, origin: Mapping[str, Any] | None) -> dict[str, str]:
-    """The program that repeats the release, and a remark on it."""
-=======
 def _program(release: Any, out: str | None, origin: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return the program that makes the release again, and what is to be said of it."""
->>>>>>> c68aba85 (Assessment, predictions and findings of a release each stand in one file; checks no longer say what columns do alone)
+    """The program that repeats the release, and a remark on it."""
     recipe = release.recipe
     arguments: dict[str, Any] = dict(origin) if origin else {"file": "original.csv"}
     if (arguments.get("reading") or {}).get("missing"):
@@ -380,13 +375,8 @@ _NEEDED = ("title", "k", "information_loss")
 _ROUNDING = 1e-9
 
 
-<<<<<<< HEAD
-def compared(comparison: pd.DataFrame, release: Released) -> dict[str, Any] | None:
-    """The rows of a comparison with the chosen one marked, and sentences on them; None if it has no rows.
-=======
 def compared(comparison: pd.DataFrame, release: Any) -> dict[str, Any] | None:
-    """Return the rows of a comparison with the one that was chosen marked, and what they say; None if it has none.
->>>>>>> c68aba85 (Assessment, predictions and findings of a release each stand in one file; checks no longer say what columns do alone)
+    """The rows of a comparison with the chosen one marked, and sentences on them; None if it has no rows.
 
     Raises :class:`DataError` if it is no table with ``title``, ``k`` and ``information_loss``.
     """
@@ -413,13 +403,8 @@ def compared(comparison: pd.DataFrame, release: Any) -> dict[str, Any] | None:
     return {"rows": rows, "on": on, "loss_in_words": _loss_in_words(table)}
 
 
-<<<<<<< HEAD
-def _is_chosen(comparison: pd.DataFrame, release: Released) -> pd.Series[bool]:
-    """Which row is the release: the one marked, otherwise the one of its method and k."""
-=======
 def _is_chosen(comparison: pd.DataFrame, release: Any) -> pd.Series[bool]:
-    """Return which row is the release: the one marked, otherwise the one of its method and k, if there is one."""
->>>>>>> c68aba85 (Assessment, predictions and findings of a release each stand in one file; checks no longer say what columns do alone)
+    """Which row is the release: the one marked, otherwise the one of its method and k."""
     if "chosen" in comparison and is_bool_dtype(comparison["chosen"]):
         return comparison["chosen"].astype(bool)
     method = release.recipe["method"]
