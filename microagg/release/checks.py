@@ -71,30 +71,18 @@ def order(shuffled: Any) -> Finding:
 
 
 class Check(NamedTuple):
-    """A check of a release: the ``code`` and the possible ``levels`` of its findings, and what can be done about them.
-
-    Attributes
-    ----------
-    find : callable or None
-        The findings on a :class:`.finding.File`; None if they are counted elsewhere, such as on the file's bytes.
-    cure, page : str
-        What cures it, as words of a button, and the page of the dashboard for that; empty if no page does.
-    of_columns : bool
-        Whether its columns can be left out, rounded or protected to cure it.
-    in_parts : bool
-        Whether a release in parts can have it.
-    acceptable : bool
-        Whether a file can be released in spite of it.
-    """
+    """A check of a release, and what can be done about its findings."""
 
     code: str
-    levels: str
-    find: Callable[[File], Iterable[Finding]] | None = None
-    cure: str = ""
-    page: str = ""
-    of_columns: bool = False
-    in_parts: bool = False
-    acceptable: bool = True
+    levels: str  # of its findings
+    find: Callable[[File], Iterable[Finding]] | None = (
+        None  # None if they are counted elsewhere, as on the file's bytes
+    )
+    cure: str = ""  # what cures it, as words of a button
+    page: str = ""  # the page of the dashboard for that
+    of_columns: bool = False  # whether its columns can be left out, rounded or protected to cure it
+    in_parts: bool = False  # whether a release in parts can have it
+    acceptable: bool = True  # whether a file can be released in spite of it
 
 
 def _identifiers(file: File) -> Iterator[Finding]:

@@ -127,25 +127,20 @@ def uniform(classes: IntArray, codes: IntArray) -> Uniform | None:
     """
     if codes.max() > 0:
         classes, codes = classes[codes >= 0], codes[codes >= 0]
-    sizes = np.bincount(classes)
-    first = np.full(len(sizes), -1)
-    first[classes[::-1]] = codes[::-1]
-    n_differing = np.bincount(classes, weights=codes != first[classes])
-    alike = (n_differing == 0) & (first >= 0)
-    if not alike.any():
+    values = pd.Series(codes).groupby(classes).agg(["min", "max", "size"])
+    uniform = values[(values["min"] == values["max"]) & (values["min"] >= 0)]
+    if uniform.empty:
         return None
-    records = np.bincount(first[alike], weights=sizes[alike])
-    commonest = int(records.argmax())
-    return Uniform(int(alike.sum()), int(sizes[alike].sum()), commonest, int(records[commonest]))
+    records = uniform.groupby("min")["size"].sum()
+    return Uniform(len(uniform), int(records.sum()), int(records.idxmax()), int(records.max()))
 
 
 def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Hashable]:
     """The targets that a column determines. Columns are codes, shape (n,), without missing values in targets.
 
-    It determines a target if at least 99 % (:data:`DETERMINED`) of the records that share their value of the column
-    have the most frequent value of the target among the records with their value of the column. These must be at least
-    half of the records with a value of the column; the target's most frequent value must have less than 95 % of them
-    (:data:`COMMON`); and their agreement must not be likely by chance (:data:`CHANCE`).
+    At least 99 % (:data:`DETERMINED`) of the records that share their value of the column have the most frequent value
+    of the target among these. They are at least half of the records with a value of the column, less than 95 % of them
+    have the target's most frequent value (:data:`COMMON`), and their agreement is not likely by chance.
     """
     present = codes >= 0
     shared = np.flatnonzero(present & (np.bincount(codes[present], minlength=1)[codes] > 1))
@@ -259,12 +254,10 @@ def measured(series: pd.Series[Any]) -> FloatArray | None:
 def in_order(values: FloatArray, targets: Mapping[Hashable, FloatArray]) -> list[Hashable]:
     """The targets whose order, or its reverse, is the order of the records by a column. Arrays have shape (n,).
 
-    So it is if one is computed from the other, such as net from gross income, even if few records share a value. At
-    most 1 % (see :data:`DETERMINED`) of the records with a value of the column may contradict: records that share their
-    value of the column with a record of another target value, and steps to the next value of the column at which the
-    target falls (or rises). As for :func:`determined`, the target's most frequent value must have less than 95 % of the
-    records (:data:`COMMON`), and the order must not be likely by chance (:data:`CHANCE`). Targets have no missing
-    values.
+    So it is if one is computed from the other, such as net from gross income. At most 1 % (see :data:`DETERMINED`) of
+    the records with a value of the column may contradict: records that share their value of the column with a record of
+    another target value, and steps to the next value of the column at which the target falls (or rises). ``COMMON`` and
+    ``CHANCE`` count as for :func:`determined`. Targets have no missing values.
     """
     rows = np.flatnonzero(~np.isnan(values))
     if len(rows) == 0:

@@ -55,43 +55,20 @@ _CONTRADICTION = -50.0
 
 @dataclass(frozen=True)
 class Predicted:
-    """The gain of an intruder who predicts ``columns`` from the quasi-identifiers of a person.
+    """The gain of an intruder who predicts ``columns`` from the quasi-identifiers of a person, in shares from 0 to 1."""
 
-    Attributes
-    ----------
-    columns : tuple of column names
-        The released columns, predicted together.
-    sources : tuple of column names
-        The quasi-identifiers used for the prediction, most important first.
-    exact : bool
-        Whether at least 99 % of the records (:data:`EXACT`) are predicted exactly.
-    nearly : bool
-        Whether 95 % (:data:`NEARLY`) of the variance, or of the categories, are predicted.
-    share : float
-        The share of the records, 0 to 1, that the intruder picks rightly in their classes.
-    by_chance : float
-        The share, 0 to 1, if any record of the class is picked: the number of classes / n.
-    if_known : float
-        The share, 0 to 1, if the intruder knew the columns themselves: a better formula gives no more.
-    n_certain : int
-        The records that an exact prediction distinguishes from all others of their class.
-    highest : float
-        The largest probability, 0 to 1. If the prediction is exact, or nearly so, it is that of an intruder who knows
-        the columns, otherwise the share among the records about which the intruder is most certain.
-    n : int
-        The number of examined records.
-    """
-
-    columns: tuple[Hashable, ...]
-    sources: tuple[Hashable, ...]
-    exact: bool
-    nearly: bool
-    share: float
-    by_chance: float
-    if_known: float
-    n_certain: int
+    columns: tuple[Hashable, ...]  # released columns, predicted together
+    sources: tuple[Hashable, ...]  # the quasi-identifiers used for the prediction, most important first
+    exact: bool  # whether at least EXACT of the records are predicted exactly
+    nearly: bool  # whether NEARLY of the variance, or of the categories, is predicted
+    share: float  # of the records, that the intruder picks rightly in their classes
+    by_chance: float  # the share if any record of the class is picked: the number of classes / n
+    if_known: float  # the share if the intruder knew the columns themselves: a better formula gives no more
+    n_certain: int  # records that an exact prediction distinguishes from all others of their class
+    # The largest probability of a record: that of an intruder who knows the columns if they are nearly predicted,
+    # otherwise the share among the records about which the intruder is most certain.
     highest: float
-    n: int
+    n: int  # examined records
 
     def __str__(self) -> str:
         """The gain of the intruder as a sentence."""
