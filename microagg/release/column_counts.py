@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -35,9 +35,6 @@ CHANCE = 0.01
 #: the benchmark files only Adult's capital gain has such, where 99,999 stands for all that is more; next come
 #: Tarragona's fixed assets, of which the range shrinks to a quarter.)
 OUTLIERS, SPREAD = 0.01, 5.0
-
-# The number of values of targets that are compared in one step.
-_CELLS = 2_000_000
 
 #: About the number of records in which :func:`following` looks: where a person waits for it, and for a finding.
 FEW_RECORDS, MANY_RECORDS = 2_500, 50_000
@@ -148,7 +145,7 @@ def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Ha
         return []
     shared = shared[np.argsort(codes[shared], kind="stable")]
     column = pd.factorize(codes[shared])[0]
-    return [name for name in _hardly_differing(column, shared, targets) if _determines(column, targets[name][shared])]
+    return [name for name, target in targets.items() if _determines(column, target[shared])]
 
 
 class Following(NamedTuple):
@@ -285,26 +282,14 @@ def log_orders(counts: IntArray) -> float:
     return math.lgamma(float(counts.sum()) + 1.0) - sum(math.lgamma(float(count) + 1.0) for count in counts)
 
 
-def _hardly_differing(column: IntArray, rows: IntArray, targets: Mapping[Hashable, IntArray]) -> Iterator[Hashable]:
-    """Yield the targets that ``column``, ascending codes of ``rows``, may determine: a fast test.
-
-    Of two neighbors with one value of the column that differ in the target, at least one disagrees with most records of
-    that value, and no record is in more than two such pairs.
-    """
-    alike = column[1:] == column[:-1]
-    max_differing = 2.0 * (1.0 - DETERMINED) * len(rows)
-    names = list(targets)
-    step = max(1, _CELLS // len(rows))
-    for first in range(0, len(names), step):
-        batch = names[first : first + step]
-        values = np.stack([targets[name] for name in batch])[:, rows]
-        n_differing = np.count_nonzero(alike & (values[:, 1:] != values[:, :-1]), axis=1)
-        yield from (name for name, count in zip(batch, n_differing, strict=True) if count <= max_differing)
-
-
 def _determines(column: IntArray, target: IntArray) -> bool:
     """Whether ``column``, ascending codes that each occur twice or more, determines ``target``."""
     m = len(column)
+    # A fast test: of two neighbors with one value of the column that differ in the target, at least one disagrees with
+    # most records of that value, and no record is in more than two such pairs.
+    differing = (column[1:] == column[:-1]) & (target[1:] != target[:-1])
+    if np.count_nonzero(differing) > 2.0 * (1.0 - DETERMINED) * m:
+        return False
     frequencies = np.bincount(target)
     if frequencies.max() >= COMMON * m:
         return False

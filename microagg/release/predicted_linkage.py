@@ -55,7 +55,7 @@ _CONTRADICTION = -50.0
 
 @dataclass(frozen=True)
 class Predicted:
-    """The gain of an intruder who predicts ``columns`` from the quasi-identifiers of a person, in shares from 0 to 1."""
+    """The gain of an intruder who predicts ``columns`` from a person's quasi-identifiers; shares are from 0 to 1."""
 
     columns: tuple[Hashable, ...]  # released columns, predicted together
     sources: tuple[Hashable, ...]  # the quasi-identifiers used for the prediction, most important first
