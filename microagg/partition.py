@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,7 @@ def canonical_labels(labels: ArrayLike) -> IntArray:
     return rank[inverse.reshape(-1)]
 
 
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Partition:
     """A frozen, validated partition of records 0..n-1 into groups of at least ``k`` records.
 
@@ -49,8 +51,6 @@ class Partition:
         If ``labels`` are no 1-D array of whole numbers, or empty, or a group has fewer than ``k`` records.
     """
 
-    __slots__ = ("k", "labels", "sizes")
-
     k: int
     labels: IntArray
     sizes: IntArray
@@ -69,12 +69,6 @@ class Partition:
         object.__setattr__(self, "labels", canonical)
         object.__setattr__(self, "sizes", sizes)
         object.__setattr__(self, "k", k)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a Partition is frozen: {name!r} cannot be set.")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a Partition is frozen: {name!r} cannot be deleted.")
 
     def __reduce__(self) -> tuple[type[Partition], tuple[IntArray, int]]:
         # Rebuilding through __init__ keeps the arrays read-only, which plain pickling of arrays would lose.

@@ -53,9 +53,9 @@ def test_it_is_frozen_before_and_after_pickling():
             candidate.labels[0] = 1
         with pytest.raises(ValueError, match="read-only"):
             candidate.sizes[0] = 1
-        with pytest.raises(AttributeError, match="frozen"):
+        with pytest.raises(AttributeError, match="cannot"):
             candidate.k = 1
-        with pytest.raises(AttributeError, match="frozen"):
+        with pytest.raises(AttributeError, match="cannot"):
             del candidate.k
 
 
