@@ -46,25 +46,16 @@ class Loss(_Bounded):
 
     If the records have weights w, SSE = Σ w ‖x − x′‖² and SST = Σ w ‖x − x̄‖², x̄ being the weighted mean Σ w x / Σ w.
     The scale is set without the weights.
-
-    Attributes
-    ----------
-    sse, sst : float
-        Squared units of the scaled data.
-    information_loss : float
-        IL in percent; the dict ``attributes`` has the IL of each numeric quasi-identifier alone.
-    lower_bound : float or None
-        No partition into groups of at least k (within the strata) has a lower IL, in percent: the nearest-neighbor
-        bound, see :func:`microagg.optimum.bounds.nearest_neighbor`; the optimum if it is quickly computed, see
-        :func:`microagg.optimum.bounds.known_optimum`; or the stored bound of a benchmark if it is higher, see
-        :func:`microagg.studies.landscape.between`. None with weights, as the bound counts each record once.
     """
 
-    sse: float
+    sse: float  # in squared units of the scaled data, like ``sst``
     sst: float
-    information_loss: float
+    information_loss: float  # IL in percent
+    # No partition into groups of at least k (within the strata) has a lower IL, in percent: the nearest-neighbor bound,
+    # the optimum if it is quickly computed, or the stored bound of a benchmark. None with weights, as the bound counts
+    # each record once.
     lower_bound: float | None
-    attributes: dict[Hashable, float]
+    attributes: dict[Hashable, float]  # the IL of each numeric quasi-identifier alone
 
     @classmethod
     def of(
@@ -167,34 +158,18 @@ class Stratum:
 
 @dataclass(frozen=True)
 class Risk:
-    """What the release guarantees. A class is a set of records whose released quasi-identifiers (and strata) are equal.
+    """What the release guarantees. A class is a set of records whose released quasi-identifiers (and strata) are equal."""
 
-    Attributes
-    ----------
-    realized_k : int
-        The size of the smallest class, counted on the released frame.
-    max_reidentification_probability : float
-        The largest probability, 0 to 1, that an intruder who knows a person's true quasi-identifiers picks the right
-        record: 1 / ``realized_k``, or what predictions of other released columns allow, if that is more.
-    n_groups, n_classes : int
-        The groups of the partition; the classes, fewer than groups where two groups have the same centroid.
-    largest_group : int
-    n_shared : int
-        The records whose released quasi-identifiers at least one other record shares.
-    strata : tuple of Stratum
-        In order of first appearance; empty without strata.
-    predicted : tuple of Predicted
-        The released columns that can be predicted from the quasi-identifiers, the worst first; nobody looks for them
-        in a release in parts.
-    """
-
-    realized_k: int
+    realized_k: int  # the size of the smallest class, counted on the released frame
+    # The largest probability, 0 to 1, that an intruder who knows a person's true quasi-identifiers picks the right
+    # record: 1 / realized_k, or what predictions of other released columns allow, if that is more.
     max_reidentification_probability: float
-    n_groups: int
-    n_classes: int
+    n_groups: int  # of the partition
+    n_classes: int  # fewer than groups where two groups have the same centroid
     largest_group: int
-    n_shared: int
-    strata: tuple[Stratum, ...]
+    n_shared: int  # the records whose released quasi-identifiers at least one other record shares
+    strata: tuple[Stratum, ...]  # in order of first appearance; empty without strata
+    # The released columns that follow from the quasi-identifiers, the worst first; not counted for a release in parts.
     predicted: tuple[Predicted, ...] = ()
 
     @classmethod
@@ -264,24 +239,15 @@ class Generalization(Summary, _Bounded):
     """Loss of groups by their extent, by the measures of Byun, Kamra, Bertino & Li (Sections 3 and 5).
 
     They describe the groups, so they do not depend on how values are replaced: generalized or by one value, categories
-    by their lowest common ancestor or by a set. Besides the measures of
-    :class:`microagg.metrics.generalization.Summary` there are:
-
-    Attributes
-    ----------
-    attributes : dict
-        The loss of each quasi-identifier, in percent of the largest possible one.
-    changed : dict
-        The share of the records, in percent, whose category has changed, for each ordinal and nominal quasi-identifier;
-        empty if values are generalized.
-    lower_bound : float or None
-        No partition into groups of at least k (within the strata) has a lower Total-IL, in percent, see
-        :mod:`microagg.optimum.nearest_neighbors`. None for more than 2,000 records, as its time grows with the square
-        of their number: :meth:`microagg.optimum.problem.Problem.floor` proves it for any number.
+    by their lowest common ancestor or by a set. See :class:`microagg.metrics.generalization.Summary` for further ones.
     """
 
-    attributes: dict[Hashable, float]
+    attributes: dict[Hashable, float]  # the loss of each quasi-identifier, in percent of the largest possible one
+    # The share of the records, in percent, whose category has changed, for each ordinal and nominal quasi-identifier;
+    # empty if values are generalized.
     changed: dict[Hashable, float]
+    # No partition into groups of at least k (within the strata) has a lower Total-IL, in percent. None for more than
+    # 2,000 records, as its time grows with the square of their number.
     lower_bound: float | None = None
 
     @classmethod
