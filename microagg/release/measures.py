@@ -158,7 +158,7 @@ class Stratum:
 
 @dataclass(frozen=True)
 class Risk:
-    """What the release guarantees. A class is a set of records whose released quasi-identifiers (and strata) are equal."""
+    """What the release guarantees. A class has all records with the same released quasi-identifiers (and strata)."""
 
     realized_k: int  # the size of the smallest class, counted on the released frame
     # The largest probability, 0 to 1, that an intruder who knows a person's true quasi-identifiers picks the right

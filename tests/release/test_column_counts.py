@@ -12,16 +12,7 @@ from hypothesis import strategies as st
 
 from microagg.metrics.risk import equivalence_classes
 from microagg.release import column_counts
-from microagg.release.column_counts import Rarity, Uniform
-
-
-@given(st.lists(st.integers(-1, 5), min_size=1, max_size=30), st.integers(1, 5))
-def test_rare_values_are_counted(values, k):
-    sizes = Counter(value for value in values if value >= 0)
-    codes = pd.factorize(pd.Series(values).replace(-1, None))[0].astype(np.int64)
-    rarity = column_counts.rarity(codes, k)
-    assert rarity == Rarity(len(sizes), sum(sizes.values()), sum(size for size in sizes.values() if size < k))
-    assert rarity.share == (rarity.rare / rarity.present if sizes else 0.0)
+from microagg.release.column_counts import Uniform
 
 
 def test_uniform_classes():

@@ -217,9 +217,6 @@ def test_the_floor_of_total_il_is_that_of_the_nearest_others(people, monkeypatch
     assert report.generalization == replace(common, lower_bound=None)
 
 
-# ---- Strata and classes ----------------------------------------------------------------------------------------------
-
-
 # ---- Missing values --------------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from microagg import ParameterError
 from microagg.api import microaggregate
-from microagg.release.recoding import decimals
 from tests.release.common import Blocks, replayed, smallest_class, use
 
 
@@ -20,33 +19,6 @@ def blocks(monkeypatch):
 def release_of(values, k=3, dtype=None, **choices):
     frame = pd.DataFrame({"a": pd.Series(values, dtype=dtype)})
     return microaggregate(frame, **{"k": k, "method": "blocks", "rounding": "file", "scale": "none"} | choices)
-
-
-@pytest.mark.parametrize(
-    ("numbers", "expected"),
-    [
-        ([1, 2, 3], 0),
-        ([2**63 - 1, -(2**63)], 0),
-        ([1.0, -2.0, 1e20], 0),
-        ([1.5, 2.0], 1),
-        ([0.1 + 0.2], None),
-        ([0.3, 1234.56, -7.0], 2),
-        ([123456789.123], 3),
-        ([1e-9, 0.5], 9),
-        ([1e-10, 0.5], None),
-        ([1 / 3], None),
-        ([5e139], 0),
-    ],
-    ids=str,
-)
-def test_decimals_by_hand(numbers, expected):
-    assert decimals(np.array(numbers)) == expected
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_decimals_are_those_of_the_narrow_type(dtype):
-    assert decimals(np.array([0.1, 2.7], dtype=dtype)) == 1
-    assert decimals(np.array([0.1, 2.75], dtype=dtype)) == 2
 
 
 @pytest.mark.parametrize("dtype", ["int64", "Int64", "Int16", "uint8", "int64[pyarrow]"])
