@@ -1,4 +1,4 @@
-from .before_after import (
+from .measures import (
     attribute_changes as attribute_changes,
     correlation_changes as correlation_changes,
     distribution as distribution,

@@ -295,16 +295,13 @@ def test_what_is_released_has_a_digest(monkeypatch, statistic):
         replay(frame, recipe)
 
 
-# ---- The exported file -----------------------------------------------------------------------------------------------
-
-
 # ---- Errors ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("choices", "error", "says"),
     [
-        ({"method": "mdav-star"}, ParameterError, r"columns 'school', 'status', 'zip' .*k-member.*in-order"),
+        ({"method": "mdav-star"}, ParameterError, r"'school', 'status', 'zip': .*k-member.*in-order"),
         ({"method": "mdav", "quasi_identifiers": QUASI[2:], "ordinal": None}, ParameterError, "'status', 'zip'"),
         ({"categories": "list"}, ParameterError, "categories must be one of 'ancestor', 'set'"),
         ({"taxonomies": ["status"]}, ParameterError, "taxonomies must map column names"),
