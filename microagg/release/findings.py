@@ -206,13 +206,11 @@ def nothing_confidential(schema: Schema) -> Iterator[Finding]:
 
 
 def homogeneity(file: File) -> Iterator[Finding]:
-    """Look for classes that reveal a confidential value.
+    """Warn of each confidential column that has one single value in some class, which reveals it.
 
-    Warn of each confidential column that has one single value in some class, so that anyone who finds a person's class
-    learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that mean the same count as one,
-    see :func:`microagg.columns.recodes.meant`; missing ones are not learnt, and those of a column that has one value
-    only are no secret. Warn, too, if numbers look like missing-value codes, if no column is confidential, and if the
-    guarantees have made one class of all records.
+    (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006.) Values that mean the same count as one; missing ones are
+    not learnt, and those of a column that has one value only are no secret. Warn, too, if numbers look like
+    missing-value codes, if no column is confidential, and if the guarantees have made one class of all records.
     """
     yield from nothing_confidential(file.schema)
     if file.guaranteed:
@@ -364,11 +362,10 @@ def numeric_categories(file: File) -> Iterator[Finding]:
 
 
 def identifying(file: File) -> list[Finding]:
-    """Look for columns left as they are that identify records.
+    """Stop for columns left as they are that identify records; warn of confidential ones.
 
-    These are columns of which at least 20 % (:data:`RARE`) of the records with a value have one that fewer than k
-    records have (fewer than 2 where k is 1): warn of confidential ones, stop for all others. Besides, warn of other
-    columns and weights whose combinations with the quasi-identifiers fewer than k records have.
+    At least 20 % (:data:`RARE`) of their records with a value have one that fewer than k records have. Warn, too, of
+    other columns and weights whose combinations with the quasi-identifiers fewer than k records have.
     """
     findings = []
     rare = file.rare((*file.others, *file.undeclared))
@@ -399,15 +396,12 @@ def identifying(file: File) -> list[Finding]:
 
 
 def determines(file: File) -> list[Finding]:
-    """Stop if a column left as it is determines an original quasi-identifier, or puts the records in its order.
-
-    See ``determined`` and ``in_order`` in :mod:`microagg.release.column_counts`. For a date that is released as a year,
-    the year counts.
-    """
+    """Stop if a column left as it is determines an original quasi-identifier, or puts the records in its order."""
     targets: dict[Hashable, pd.Series[Any]] = {}
     # Where nothing is left as it is, nothing can determine one of perhaps many quasi-identifiers.
     for name in file.schema.quasi_identifiers if file.unchanged else ():
         series = file.original[name]
+        # For a date that is released as a year, the year counts.
         by_year = dates.unit(file.schema.dates.get(name, "")) == "year" and is_datetime64_any_dtype(series)
         targets[name] = series.dt.year if by_year else series
     codes_of = {name: coded(target) for name, target in targets.items()}
@@ -445,11 +439,7 @@ def _determines_text(name: str, determined: Sequence[Hashable], ordered: Sequenc
 
 
 def predicted(file: File) -> Iterator[Finding]:
-    """Look for columns that an intruder can predict from the quasi-identifiers and link records on.
-
-    Stop where 95 % of the variance, or of the categories, are predicted, otherwise warn. See
-    :func:`microagg.release.predicted_linkage.predicted_linkage`.
-    """
+    """Stop for columns that an intruder can predict nearly from the quasi-identifiers and link records on, or warn."""
     all_predicted = file.predicted or ()
     alone = [each for each in all_predicted if len(each.columns) == 1]
     for each in all_predicted:
@@ -473,4 +463,4 @@ def _rarities(columns: Mapping[Hashable, Rarity], file: File) -> str:
         f"{100 * count.share:.3g} % of them with one that fewer than {file.rare_below:,} share"
         for name, count in columns.items()
     ]
-    return "; ".join(each[:3]) + (f"; and likewise {quoted(list(columns)[3:])}" if len(each) > 3 else "")
+    return listing(each, 3)
