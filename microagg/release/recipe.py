@@ -125,17 +125,18 @@ def choices(recipe: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
     """Raise :class:`DataError` if columns, strata, classes or weights differ from the recipe's."""
-    texts = {
-        "input_sha256": "the quasi-identifiers differ from those the recipe was made for (their SHA-256 is another)",
-        "strata_sha256": f"the strata ({quoted(prepared.source.schema.strata)}) divide the records otherwise than "
-        "those the recipe was made for",
-        "classes_sha256": f"the classes ({recipe['classes']!r}) divide the records otherwise than those the recipe was "
-        "made for",
-        "weights_sha256": f"the weights ({recipe.get('weights')!r}) differ from those the recipe was made for",
+    subjects = {
+        "input_sha256": "the quasi-identifiers",
+        "strata_sha256": f"the strata ({quoted(prepared.source.schema.strata)})",
+        "classes_sha256": f"the classes ({recipe['classes']!r})",
+        "weights_sha256": f"the weights ({recipe.get('weights')!r})",
     }
     for key, digest in _digests(prepared):
         if digest != (_defaults() | dict(recipe))[key]:
-            raise DataError(f"{texts[key]}: use the same file, with its records in the same order.")
+            raise DataError(
+                f"{subjects[key]} differ from those the recipe was made for: use the same file, with its records in the "
+                "same order."
+            )
 
 
 def check_same_release(new_recipe: Mapping[str, Any], recipe: Mapping[str, Any]) -> None:

@@ -68,7 +68,7 @@ def test_a_recipe_refuses_other_data(frame):
     other = frame.copy()
     other.iloc[3, other.columns.get_loc("income")] += 1e-6
     for data, says in (
-        (other, "quasi-identifiers differ .*SHA-256"),
+        (other, "quasi-identifiers differ from those"),
         (frame[::-1], "quasi-identifiers differ"),
         (frame.iloc[1:], "60 records, but the data have 59"),
         (frame.assign(region=["n", "s"] * 30), r"strata \('region'\)"),

@@ -269,7 +269,7 @@ def test_a_recipe_refuses_other_data():
     for data, says in (
         (other, "quasi-identifiers differ"),
         (elsewhere, "column 'town', record 3 .*'elsewhere'"),
-        (frame.assign(income=["low", "high"] * 40), r"classes \('income'\) divide"),
+        (frame.assign(income=["low", "high"] * 40), r"classes \('income'\) differ"),
     ):
         with pytest.raises(DataError, match=says):
             replay(data, recipe)
