@@ -134,8 +134,8 @@ def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
     for key, digest in _digests(prepared):
         if digest != (_defaults() | dict(recipe))[key]:
             raise DataError(
-                f"{subjects[key]} differ from those the recipe was made for: use the same file, with its records in the "
-                "same order."
+                f"{subjects[key]} differ from those the recipe was made for: use the same file, with its records in "
+                "the same order."
             )
 
 
