@@ -304,10 +304,10 @@ def _number_models(features: _Features, y: FloatArray) -> Iterator[_Model]:
 
     half_unit = 0.5 * np.diff(np.unique(y)).min() + 1e-9 * np.abs(y).max()
 
-    def model(predicted: FloatArray, sources: Sequence[Hashable], true: FloatArray, rounded: FloatArray) -> _Model:
+    def model(predicted: FloatArray, sources: Sequence[Hashable], true: FloatArray, guesses: FloatArray) -> _Model:
         error = max(float(np.sqrt(np.square(true - predicted).mean())), 1e-12 * float(np.abs(true).max() or 1.0))
         fit = 1.0 - error**2 / float(true.var()) if true.var() > 0.0 else 0.0
-        exact = bool(np.mean(np.abs(rounded - y) <= half_unit) >= EXACT)
+        exact = bool(np.mean(np.abs(guesses - y) <= half_unit) >= EXACT)
         return _Model(sources, exact, fit, predicted, true, error)
 
     columns = np.flatnonzero(features.numeric)
@@ -321,8 +321,7 @@ def _number_models(features: _Features, y: FloatArray) -> Iterator[_Model]:
         weights = np.abs(coefficients) * X[:, usable].std(axis=0)
         relevant = [j for j in np.argsort(-weights, kind="stable") if weights[j] > 0.01 * weights.max()]
         sources = [features.names[j] for j in columns[usable][relevant]]
-        rounded = _by_few_digits(X[:, usable][:, relevant], target, coefficients[relevant], logarithms)
-        yield model(predicted, sources, target, rounded)
+        yield model(predicted, sources, target, np.exp(np.minimum(predicted, 700.0)) if logarithms else predicted)
     for leaf in (1, 5):
         tree = DecisionTreeRegressor(min_samples_leaf=leaf, random_state=0)
         predicted, sources = _cross_validated(tree, features, y, 1)
@@ -425,21 +424,6 @@ def _left_out_regression(X: FloatArray, y: FloatArray) -> tuple[FloatArray, Floa
     leverage = np.einsum("ij,ji->i", Z, inverse)
     residuals = (y - Z @ fitted) / np.maximum(1.0 - leverage, 1e-6)
     return y - residuals, fitted[1:] / spread
-
-
-def _by_few_digits(X: FloatArray, y: FloatArray, coefficients: FloatArray, logarithms: bool) -> FloatArray:
-    """Values of a formula with few digits, on the scale of the column.
-
-    Typical columns are computed by such a formula: a sum, a difference, a mean, a ratio, or weight / height².
-    """
-    digits = 1 if logarithms else 2
-    rounded = np.array([float(f"{2 * factor:.{digits - 1}e}") / 2 for factor in coefficients])
-    constant = float(np.median(y - X @ rounded))
-    if logarithms:
-        factor = float(f"{math.exp(min(constant, 700.0)):.3g}")
-        return np.asarray(factor * np.exp(np.minimum(X @ rounded, 700.0)))
-    constant = 0.0 if abs(constant) < 0.01 * y.std() else float(f"{constant:.3g}")
-    return np.asarray(X @ rounded + constant)
 
 
 def _nearest_code(x: FloatArray, codes: IntArray) -> IntArray:
