@@ -36,10 +36,7 @@ MOST_CHANGED = 1e-4
 
 
 def decimals(numbers: NDArray[Any]) -> int | None:
-    """Number of decimals with which all ``numbers``, shape (n,), can be written. None if more than MOST_DECIMALS.
-
-    ``numbers`` have the type of their column and no missing values: 0.1 in 32 bits has one decimal.
-    """
+    """Number of decimals of numbers, shape (n,), in the type of their column. None if more than MOST_DECIMALS."""
     if np.issubdtype(numbers.dtype, np.integer):
         return 0
     wide = numbers.astype(np.float64)
@@ -50,10 +47,9 @@ def decimals(numbers: NDArray[Any]) -> int | None:
 
 
 def rounded(chosen: FloatArray, series: pd.Series[Any], numbers: NDArray[Any]) -> FloatArray:
-    """Round the replacements ``chosen`` of a column to its number of decimals, half to even.
+    """Round the replacements ``chosen`` for a column of ``numbers`` to its number of decimals, half to even.
 
-    ``numbers``, shape (n,), are the values of the column ``series`` in their exact type. Shares of booleans and
-    replacements for numbers with more than :data:`MOST_DECIMALS` decimals are not rounded.
+    Shares of booleans and replacements for numbers with more than :data:`MOST_DECIMALS` decimals are not rounded.
     """
     places = None if is_bool_dtype(series) else decimals(numbers)
     # Adding 0 turns -0.0, which is what -0.3 is rounded to, into 0.0.
@@ -61,10 +57,7 @@ def rounded(chosen: FloatArray, series: pd.Series[Any], numbers: NDArray[Any]) -
 
 
 def to_integer_type(chosen: pd.Series[Any], series: pd.Series[Any]) -> pd.Series[Any]:
-    """Convert whole numbers to the integer type of the column ``series`` that they replace, if they fit.
-
-    They stay float64 if that column does not have an integer type.
-    """
+    """Convert whole numbers to the type of the column ``series`` that they replace, if it has integers and they fit."""
     if not is_integer_dtype(series):
         return chosen
     dtype: Any = series.dtype
@@ -112,8 +105,6 @@ def recode(
     """Replace the quasi-identifiers of ``frame`` by the same values for all records of a group.
 
     ``frame`` has the records of ``partition``, without missing quasi-identifiers; ``records`` are the same, encoded.
-    See :func:`group_values` and :func:`group_texts` for ``statistic``, ``weights`` and ``categories``, and
-    :func:`rounded` for ``rounding``.
     """
     if statistic == "generalize":
         texts = group_texts(frame, records, partition, categories)
@@ -141,10 +132,9 @@ def group_values(
 ) -> FloatArray:
     """One number, rank or node for each group and attribute, shape (n_groups, d).
 
-    For numbers it is the mean or median, depending on ``statistic``; for dates this is rounded to whole days, or, if
-    they are released by year, to the middle of the year. For ordinal categories it is always the median (the lower of
-    two), and for nominal ones the most frequent (of ties, the first in the taxonomy). ``weights``, shape (n,), apply to
-    means only.
+    For numbers and dates it is the mean or median; dates are rounded to whole days, or to the middle of the year. For
+    ordinal categories it is the median (the lower of two), for nominal ones the most frequent (of ties, the first in
+    the taxonomy). ``weights``, shape (n,), apply to means only.
     """
     X, labels = records.values, partition.labels
     starts = np.cumsum(partition.sizes) - partition.sizes
@@ -171,11 +161,10 @@ def group_texts(
 ) -> list[list[str]]:
     """Texts that describe what the records of each group have in common, for each attribute.
 
-    A range of numbers is written ``[17, 23]``, of dates ``[2001-03-04, 2002-05-06]`` or, if they are released by year,
-    ``[2001, 2002]``, of ordinal categories ``[9th, HS-grad]``. For nominal categories it is the lowest common ancestor
-    in their taxonomy or, with ``categories="set"``, their set in the order of the taxonomy: ``{Divorced, Widowed}``. If
-    the records of a group agree, it is their value. Numbers have the fewest digits that read back as the same number in
-    the type of their column; whole numbers have no decimal point.
+    A range is written ``[17, 23]``, ``[2001-03-04, 2002-05-06]``, ``[2001, 2002]`` or ``[9th, HS-grad]``. Nominal
+    categories become their lowest common ancestor or, with ``categories="set"``, their set in the order of the
+    taxonomy, ``{Divorced, Widowed}``; values that agree stay. Numbers have the fewest digits that read back as the same
+    number in the type of their column; whole numbers have no decimal point.
     """
     ranges = extents(records, partition.labels)
     order, starts = np.argsort(partition.labels, kind="stable"), np.cumsum(partition.sizes) - partition.sizes
@@ -205,11 +194,10 @@ def _ranges(low: Sequence[str], high: Sequence[str]) -> list[str]:
 def with_ends(
     frame: pd.DataFrame, names: Sequence[Any], ranges: str, *, rounds: bool
 ) -> tuple[pd.DataFrame, dict[Any, list[str]]]:
-    """Convert the ranges in a generalized ``frame`` for files and return it with the new names of columns.
+    """Convert the ranges in columns ``names`` of a generalized ``frame`` for files, and return the new names, too.
 
-    ``names`` are their columns. With ``ranges`` of "columns" each becomes two, its lower and its upper end; with
-    "middle" the middle of the range, for dates a whole day. If ``rounds`` is true, middles have as many decimals as the
-    ends.
+    With ``ranges`` of "columns" each becomes two, its lower and its upper end; with "middle" the middle of the range,
+    for dates a whole day, with as many decimals as the ends if it ``rounds``.
     """
     new_names: dict[Any, list[str]] = {}
     columns: dict[Any, Any] = {}
@@ -303,11 +291,10 @@ def _originals(series: pd.Series[Any], codes: FloatArray, chosen: FloatArray) ->
 def replace_weights(
     released: pd.DataFrame, name: Any, weights: FloatArray, partition: Partition, how: str, *, rounds: bool = False
 ) -> None:
-    """Replace the weights in ``released`` in the way ``how``, one of :data:`RELEASE_WEIGHTS`.
+    """Replace the ``weights``, shape (n,), in ``released`` in the way ``how``, one of :data:`RELEASE_WEIGHTS`.
 
-    ``weights``, shape (n,), are the weights of its records. With "mean" the total weight of every group is preserved.
-    If ``rounds`` is true, means are rounded to the fewest decimals that change them by at most :data:`MOST_CHANGED`,
-    and to no fewer than the weights have.
+    Means, if ``rounds`` is true, have the fewest decimals that change them by at most :data:`MOST_CHANGED`, and no
+    fewer than the weights have.
     """
     if how == "drop":
         del released[name]

@@ -252,12 +252,11 @@ def check_given(labels: IntArray, k: int, parts: Sequence[Part], columns: Sequen
 
 # What methods are compared on before a release: all records that will be released, or a sample of a large file.
 
-#: Of a file with categories and more than MOST_RECORDS records to be released, SAMPLE are compared unless another
-#: number is asked for: methods for categories compare every record with every other.
+#: Of a file with categories and more than MOST_RECORDS records to be released, SAMPLE are compared by default: methods
+#: for categories compare every record with every other.
 MOST_RECORDS, SAMPLE = 50_000, 10_000
 
-#: Likewise of one whose records have more than MOST_VALUES quasi-identifying values together, as a wide one has; those
-#: that are compared have SAMPLED_VALUES at most, but are LEAST_SAMPLE at least.
+#: Likewise if the records have more than MOST_VALUES values together: SAMPLED_VALUES at most, LEAST_SAMPLE at least.
 MOST_VALUES, SAMPLED_VALUES, LEAST_SAMPLE = 5_000_000, 1_000_000, 500
 
 
