@@ -217,27 +217,6 @@ def test_the_floor_of_total_il_is_that_of_the_nearest_others(people, monkeypatch
     assert report.generalization == replace(common, lower_bound=None)
 
 
-# ---- Missing values --------------------------------------------------------------------------------------------------
-
-
-def test_missing_categories_are_refused_or_dropped(people):
-    people["age"] = people["age"].where(np.arange(7) != 0)
-    people["school"] = people["school"].where(np.arange(7) != 3)
-    people["status"] = people["status"].where(np.arange(7) != 3)
-    with pytest.raises(DataError, match=r"column 'age' has NaN .*in record 0 "):
-        release_of(people)
-    with pytest.raises(DataError, match=r"column 'school' has NaN \(a missing value\) in record 3 "):
-        release_of(people, quasi_identifiers=QUASI[1:])
-    for statistic in ("median", "generalize"):
-        release = release_of(people, k=2, missing="drop", statistic=statistic)
-        kept = people.iloc[[1, 2, 4, 5, 6]]
-        pd.testing.assert_frame_equal(release.frame, release_of(kept, k=2, statistic=statistic).frame)
-        assert (release.report.n_dropped, release.report.dropped) == (2, ("a", "c"))
-        assert "2 records of 7" in release.report.summary()
-    with pytest.raises(DataError, match="leaving out 2 incomplete records"):
-        release_of(people, k=6, missing="drop")
-
-
 # ---- The recipe ------------------------------------------------------------------------------------------------------
 
 
