@@ -129,7 +129,7 @@ def uniform(classes: IntArray, codes: IntArray) -> Uniform | None:
     if uniform.empty:
         return None
     records = uniform.groupby("min")["size"].sum()
-    return Uniform(len(uniform), int(records.sum()), int(records.idxmax()), int(records.max()))
+    return Uniform(len(uniform), int(records.sum()), int(records.index[records.argmax()]), int(records.max()))
 
 
 def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Hashable]:
