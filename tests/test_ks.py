@@ -59,7 +59,7 @@ def test_what_is_no_value_of_k_is_said(text, says):
         ([2, 3, 4, 5, 6, 7, 8, 9, 10], None, [10, 2, 6, 8, 4, 9, 7, 5, 3]),
         ([2, 5, 10, 20, 50, 100], None, [100, 2, 10, 50, 5, 20]),
         ([2, 5, 10, 20, 50, 100], 20, [20, 100, 2, 10, 50, 5]),
-        ([2, 5, 10], 7, [10, 5, 2]),
+        ([2, 5, 10], 7, [10, 2, 5]),
     ],
 )
 def test_values_are_spread_over_the_range(ks, first, expected):
