@@ -28,8 +28,8 @@ from microagg.progress import checkpoint
 from microagg.release import Finding, Report
 from microagg.release import recipe as recipes
 from microagg.release.checks import gaps, identifiers, order, undecided
-from microagg.release.findings import nothing_confidential, undeclared
 from microagg.release.choices import USUAL_METHOD, Choices, options_by_column
+from microagg.release.findings import nothing_confidential, undeclared
 from microagg.release.measures import Generalization, Loss, Risk, Stratum, Utility
 from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import digest_bytes
