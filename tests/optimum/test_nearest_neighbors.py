@@ -128,9 +128,14 @@ def test_problems_and_certificates_have_it():
     schema = Schema.infer(frame, quasi_identifiers=list(frame), taxonomies={"zip": ZIP})
     records = schema.records(frame)
     problem = Problem.of(records)
-    assert certificate.floors(problem, [1, 2])[0].sse == 0.0
+    assert certificate.Floors(problem, [1, 2]).improve().bounds([1, 2])[0].sse == 0.0
     [own] = problem.floor([2])
-    assert 0.0 < own.sse == certificate.floors(problem, [2])[0].sse <= least_loss(records, 2) * ROUNDING
+    assert (
+        0.0
+        < own.sse
+        == certificate.Floors(problem, [2]).improve().bounds([2])[0].sse
+        <= least_loss(records, 2) * ROUNDING
+    )
     # With k = 4 all are one group.
     assert problem.floor([4])[0].sse == pytest.approx(naive_mixed.total_loss(records, [0] * 4))
     assert certificate.Floors(problem, [2]).improve().complete
