@@ -25,8 +25,8 @@ ROOMS = [
 RANK = {name: rank for rank, name in enumerate(ROOMS)}
 
 # The same within the kernels.
-KERNELS = ["compiled", "running", "neighbors", "mixed", "bounds", "grouping", "paths", "bases", "local_search"]
-KERNEL_RANK = {name: rank for rank, name in enumerate(KERNELS)}
+KERNELS = ["cache", "compiled", "running", "neighbors", "mixed", "bounds", "grouping", "paths", "bases", "local_search"]
+KERNEL_RANK = {name: rank for rank, name in enumerate([*KERNELS, "__init__"])}
 
 # What stands in the room of the algorithms and is none.
 NO_ALGORITHMS = {"base", "method", "registry", "__init__"}

@@ -1,5 +1,7 @@
 """MDAV (Maximum Distance to Average Vector), its variants, also for mixed attributes, and CBFS.
 
+MDAV+ and V-MDAV stand in ``v_mdav``, MDAV* in ``mdav_star``.
+
 While at least 2k records are unassigned:
 
 1. r is the unassigned record farthest from the centroid of the unassigned records, s the one farthest from r.

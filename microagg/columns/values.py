@@ -1,4 +1,7 @@
-"""The values of a column: the distinct ones, with the records of each, and figures of them at a glance."""
+"""The values of a column: the distinct ones, with the records of each, and figures of them at a glance.
+
+``kinds`` says what they are, and which of them look like missing-value codes.
+"""
 
 from __future__ import annotations
 

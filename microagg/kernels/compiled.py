@@ -2,7 +2,8 @@
 
 numba translates each function to machine code, and again with all that it calls within each of its callers, level by
 level. Parts are optimized and translated once for each kernel that Python calls, which takes half the time. This uses
-insides of numba that have been the same since 0.61, the oldest version that is allowed.
+insides of numba that have been the same since 0.61, the oldest version that is allowed. Compiled code is kept where
+``cache`` says; ``pages.shared.compiling`` compiles ahead.
 """
 
 # mypy: ignore-errors

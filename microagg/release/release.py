@@ -1,4 +1,7 @@
-"""A release: the protected file, its groups, its report, and the recipe that makes it again."""
+"""A release: the protected file, its groups, its report, and the recipe that makes it again.
+
+``recoding`` replaces the values of each group by its centroid.
+"""
 
 from __future__ import annotations
 

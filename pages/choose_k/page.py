@@ -1,4 +1,7 @@
-"""Choose k: the limits of risk and loss, the curve of each method with the lower bound, and which run meets both limits."""
+"""Choose k: the limits of risk and loss, the curve of each method with the lower bound, and which run meets both limits.
+
+k is set by a click on the curve, by a limit (``answer``) or by its field at the top (``pages.shared.shell``).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -87,7 +87,7 @@ def _stamp() -> Path:
     for source in sorted(Path(microagg.__file__).parent.rglob("*.py")):
         if b"kernels" in (text := source.read_bytes()) or b"numba" in text:
             digest.update(text)
-    folder: Path = importlib.import_module("microagg.kernels").cache_folder()
+    folder: Path = importlib.import_module("microagg.kernels.cache").cache_folder()
     return folder / f"all-{digest.hexdigest()[:20]}" / "compiled"
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import microagg
-from microagg import kernels
+from microagg.kernels import cache as kernel_cache
 from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.neighbors import brute_force
 
@@ -53,7 +53,7 @@ def make_package(folder, answer):
     """Write a package whose compiled ``call`` asks a building block in another file for ``answer``."""
     room = folder / "small" / "kernels"
     room.mkdir(parents=True)
-    shutil.copy(kernels.__file__, room)
+    shutil.copy(kernel_cache.__file__, room / "__init__.py")
     (room.parent / "__init__.py").touch()
     (room.parent / "caller.py").write_text(
         "from numba import njit\nfrom small.kernels.block import block\n\n\n"
