@@ -159,6 +159,11 @@ class Job:
         if not self.should_continue():
             raise Cancelled
 
+    def prepare(self, do: Callable[..., None], *arguments: Any) -> None:
+        """Call ``do`` with the priority of pages while others compute."""
+        with self._paused():
+            self._processors.urgent_threads.submit(do, *arguments).result()
+
     def step(self, message: str = "") -> None:
         with _CHANGED:
             self.done += 1

@@ -152,8 +152,7 @@ def compile_tasks(job: Job, tasks: Sequence[str]) -> None:
     """Compile or load the kernels of tasks of :mod:`pages.shared.compiling`."""
     for place, task in enumerate(tasks, 1):
         job.message = f"Setting up ({place} of {len(tasks)}) …"
-        compiling.compile_task(task)
-        job.check()
+        job.prepare(compiling.compile_task, task)
 
 
 def _run_cells(
