@@ -60,15 +60,16 @@ class Command(click.Command):
             self.params += make()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words of a command line. All flags are made if one is unknown."""
-        words = list(args)
+        """Parse a command line; if a flag is unknown, create the remaining flags and parse again."""
+        # click removes arguments from the list that it parses, so the second attempt needs a copy.
+        args_for_retry = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption:
             if self.later is None:
                 raise
             self.load()
-            return super().parse_args(ctx, words)
+            return super().parse_args(ctx, args_for_retry)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Completions for a shell, including flags of algorithms."""

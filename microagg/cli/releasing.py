@@ -47,13 +47,15 @@ _NOT_IN_PARTS = {
 
 
 def _pop_engine(args: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
-    """Remove the flags of Dask from the arguments of a command."""
-    engine = {name: args.pop(name) for name in ("scheduler", "workers", "memory_limit")}
-    engine = {name: value for name, value in engine.items() if value is not None}
+    """Remove the Dask flags from ``args`` and return those that are set, as arguments of ``distributed.release``."""
+    values = {name: args.pop(name) for name in ("scheduler", "workers", "memory_limit")}
+    engine = {name: value for name, value in values.items() if value is not None}
     if engine and not in_parts:
-        raise ParameterError(f"--{flags.dashed(next(iter(engine)))} is for --engine dask: leave it out, or add that.")
+        flag = f"--{flags.dashed(next(iter(engine)))}"
+        raise ParameterError(f"{flag} needs --engine dask: add --engine dask, or leave out {flag}.")
     if "scheduler" in engine and len(engine) > 1:
-        raise ParameterError("use --scheduler, or start workers with --workers and --memory-limit: not both.")
+        raise ParameterError("--scheduler cannot be combined with --workers or --memory-limit: leave out either.")
+    # The parameter for a Dask client also accepts the address of a scheduler.
     return {("client" if name == "scheduler" else name): value for name, value in engine.items()}
 
 

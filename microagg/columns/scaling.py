@@ -69,7 +69,30 @@ class Scaling:
 
     @classmethod
     def fit(cls, X: FloatArray, method: str, names: Sequence[Any] | None = None) -> Self:
-        """Fit one of the :data:`SCALES` to finite numbers ``X``, shape (n, d), whose columns are called ``names``."""
+        """Fit a scale to a table.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Records.
+        method : str
+            One of :data:`SCALES`.
+        names : sequence of column names, optional
+            Names of the columns for error messages.
+
+        Returns
+        -------
+        Scaling
+            The fitted scale.
+
+        Raises
+        ------
+        DataError
+            If there are no records, a value is missing, infinite or too large for distances, or a column's range is so
+            small that its square underflows.
+        ParameterError
+            If ``method`` is unknown.
+        """
         check_choice("scale", method, SCALES)
         if len(X) == 0:
             raise DataError(NO_RECORDS)
@@ -88,10 +111,39 @@ class Scaling:
         variance: FloatArray,
         names: Sequence[Any] | None = None,
     ) -> Self:
-        """Fit the scale from minima, means and maxima above them, and population variances, each of shape (d,)."""
+        """Fit a scale from statistics of the columns, when the table itself is not in memory.
+
+        Parameters
+        ----------
+        method : str
+            One of :data:`SCALES`.
+        low : array of shape (d,)
+            Minimum of each column.
+        center : array of shape (d,)
+            Mean minus minimum.
+        extent : array of shape (d,)
+            Maximum minus minimum.
+        variance : array of shape (d,)
+            Population variance.
+        names : sequence of column names, optional
+            Names of the columns for error messages.
+
+        Returns
+        -------
+        Scaling
+            The fitted scale.
+
+        Raises
+        ------
+        DataError
+            If the square of a column's range underflows.
+        ParameterError
+            If ``method`` is unknown.
+        """
         check_choice("scale", method, SCALES)
-        constant = extent == 0.0
-        if (is_tiny := ~constant & (extent < _SMALLEST_RANGE)).any():
+        is_constant = extent == 0.0
+        is_tiny = ~is_constant & (extent < _SMALLEST_RANGE)
+        if is_tiny.any():
             j = int(np.flatnonzero(is_tiny)[0])
             raise DataError(
                 f"{attribute_name(j, names)} has a range of {extent[j]:g}: its square is 0; use smaller units."
@@ -100,8 +152,8 @@ class Scaling:
             spread = np.sqrt(variance)
         else:
             center, spread = np.zeros_like(low), extent
-        columns = tuple(int(j) for j in np.flatnonzero(constant))
-        return cls(method, low, center, spread, columns)
+        constant = tuple(int(j) for j in np.flatnonzero(is_constant))
+        return cls(method, low, center, spread, constant)
 
     def transform(self, X: FloatArray) -> FloatArray:
         """Scale ``X``, shape (m, d), in the units of the fit. Return a new array."""

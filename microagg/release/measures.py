@@ -299,17 +299,23 @@ def attribute_changes(
     ----------
     before, after : DataFrame, shape (n, columns)
         The same records in the same order, see :meth:`microagg.Release.originals`, and as released.
-    schema, report : Schema and Report
-        The roles of the columns, and the report of the release.
+    schema : Schema
+        Roles of the columns.
+    report : Report
+        Report of the release.
     columns : sequence of column names, optional
         The quasi-identifiers to describe; by default all.
 
     Returns
     -------
     DataFrame
-        With the columns ``attribute``; ``lost``, its part of Total-IL if there is one, otherwise of the IL, in percent;
-        ``changed``, the records with another value than before, in percent; and ``mean_before``, ``mean_after``,
-        ``sd_before``, ``sd_after``, in the unit of the attribute, NaN unless numbers are released as numbers.
+        One row per quasi-identifier, with the columns
+
+        - ``attribute``: its name;
+        - ``lost``: its share of Total-IL if that is measured, otherwise of the IL, in percent;
+        - ``changed``: percentage of the records whose value changed;
+        - ``mean_before``, ``mean_after``, ``sd_before``, ``sd_after``: in the unit of the attribute; NaN unless it is
+          numeric before and after.
 
     Raises
     ------
@@ -317,17 +323,22 @@ def attribute_changes(
         If a column is missing or is not a quasi-identifier.
     """
     before, after = as_pandas(before), as_pandas(after)
-    moments = {a.name: a for a in report.utility.attributes} if report.utility is not None else {}
-    lost = report.lost
-    check_columns(after, columns := schema.quasi_identifiers if columns is None else columns)
+    if columns is None:
+        columns = schema.quasi_identifiers
+    loss_by_column = report.lost
+    check_columns(after, columns)
     check_columns(before, columns)
-    check_columns(pd.DataFrame(columns=list(lost)), columns, " among the quasi-identifiers")
-    figures = ("mean_before", "mean_after", "sd_before", "sd_after")
+    check_columns(pd.DataFrame(columns=list(loss_by_column)), columns, " among the quasi-identifiers")
+
+    moments_by_column = {}
+    if report.utility is not None:
+        moments_by_column = {attribute.name: attribute for attribute in report.utility.attributes}
+    statistics = ("mean_before", "mean_after", "sd_before", "sd_after")
     rows = []
-    for name in sorted(columns, key=lost.__getitem__, reverse=True):
-        moment = moments.get(name) if is_numeric_dtype(before[name]) else None
-        row = {"attribute": name, "lost": lost[name], "changed": _changed(before[name], after[name])}
-        rows.append(row | {figure: getattr(moment, figure, np.nan) for figure in figures})
+    for name in sorted(columns, key=loss_by_column.__getitem__, reverse=True):
+        moments = moments_by_column.get(name) if is_numeric_dtype(before[name]) else None
+        row = {"attribute": name, "lost": loss_by_column[name], "changed": _changed(before[name], after[name])}
+        rows.append(row | {statistic: getattr(moments, statistic, np.nan) for statistic in statistics})
     return pd.DataFrame(rows)
 
 

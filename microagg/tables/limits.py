@@ -98,13 +98,30 @@ def cut(text: str, ending: str, what: str, room: int = 0) -> str:
 
 
 def cut_notice(column: str, ending: str, what: str, texts: Sequence[str]) -> Notice:
-    """Notice that ``texts``, labels of a column or, if it is "", of the file, are cut."""
-    limit, count = LIMITS[ending][what], len(texts)
-    which = f"{counted(count, 'label')} of values" if what == "value label" else "the label"
-    text = (
-        f"{which} of {f'column {column!r}' if column else 'the file'} {'are' if count > 1 else 'is'} cut to "
-        f"{limit.most:,} {limit.unit}, the limit of {PROGRAMS[ending]}."
-    )
+    """Notice that labels are cut to the limit of a format.
+
+    Parameters
+    ----------
+    column : str
+        Column that has the labels; "" for the label of the file.
+    ending : str
+        Ending of the file, a key of :data:`LIMITS`.
+    what : str
+        Kind of label, a key of ``LIMITS[ending]``, such as "value label".
+    texts : sequence of str
+        The labels before they are cut, at least one; the first is the example of the notice.
+
+    Returns
+    -------
+    Notice
+        Its code is "cut-" and the kind of label, such as "cut-value-label".
+    """
+    limit = LIMITS[ending][what]
+    n_labels = len(texts)
+    subject = f"{counted(n_labels, 'label')} of values" if what == "value label" else "the label"
+    owner = f"column {column!r}" if column else "the file"
+    verb = "are" if n_labels > 1 else "is"
+    text = f"{subject} of {owner} {verb} cut to {limit.most:,} {limit.unit}, the limit of {PROGRAMS[ending]}."
     return Notice(f"cut-{what.replace(' ', '-')}", text, column=column, example=shortened(texts[0], 30))
 
 

@@ -332,20 +332,36 @@ def allowed(size: int) -> int:
 
 
 def check_memory(needed: int, size: int, label: str) -> None:
-    """Raise DataError if reading a file of ``size`` bytes takes at least ``needed`` bytes, more than allowed."""
+    """Check that reading a file does not exceed the memory limit.
+
+    Parameters
+    ----------
+    needed : int
+        Lower bound on the memory for reading the file, in bytes.
+    size : int
+        Size of the file on disk, in bytes.
+    label : str
+        Name of the file for the error message; its ending selects the advice.
+
+    Raises
+    ------
+    DataError
+        If ``needed`` exceeds the limit of :func:`allowed`.
+    """
     limit = allowed(size)
-    if needed > limit:
-        rule = f"{TIMES} times its size and {BESIDE // 10**6} MB"
-        if limit < TIMES * size + BESIDE:
-            rule = "a quarter of this machine's memory"
-        # Text files are not packed, so .csv has a higher limit.
-        advice = "leave out columns, or split the file"
-        if PurePath(label).suffix.lower() not in (".csv", ".tsv", ".txt"):
-            advice = "leave out columns, split the file, or save the table as .csv"
-        raise DataError(
-            f"reading the file {label!r} ({_megabytes(size)}) would take at least {_megabytes(needed)} of memory, over "
-            f"the limit of {_megabytes(limit)}, which is {rule}: {advice}."
-        )
+    if needed <= limit:
+        return
+    rule = f"{TIMES} times its size and {BESIDE // 10**6} MB"
+    if limit < TIMES * size + BESIDE:
+        rule = "a quarter of this machine's memory"
+    advice = "leave out columns, or split the file"
+    if PurePath(label).suffix.lower() not in (".csv", ".tsv", ".txt"):
+        # The limit grows with the size on disk. Text files are not compressed, so the same table has a higher limit.
+        advice = "leave out columns, split the file, or save the table as .csv"
+    raise DataError(
+        f"reading the file {label!r} ({_megabytes(size)}) would take at least {_megabytes(needed)} of memory, over "
+        f"the limit of {_megabytes(limit)}, which is {rule}: {advice}."
+    )
 
 
 @cache

@@ -206,14 +206,18 @@ def _divide(body: Body, max_cells: int) -> Divided:
 
 
 def _has_header(body: Body) -> bool:
-    """Whether the first record is the header. Raises UnreadableError with the question if it looks like data."""
-    rows = body.rows()
-    if body.options.header is not None or not rows:
+    """Whether the first record is the header. Raises UnreadableError, which asks the user, if it looks like data."""
+    if body.options.header is not None:
         return body.options.header is not False
-    width = len(rows[0][1])
-    text_lines.check_columns(width, body.label)
-    # If fields are uneven, titles above the header are more likely.
-    cell = layout.like_record(rows) if {len(row) for _, row in rows} == {width} else ""
+    rows = body.rows()
+    if not rows:
+        return True
+    n_columns = len(rows[0][1])
+    text_lines.check_columns(n_columns, body.label)
+    if any(len(row) != n_columns for _, row in rows):
+        # Rows of different lengths: the first ones are more likely titles above the header than data.
+        return True
+    cell = layout.like_record(rows)
     if not cell:
         return True
     raise UnreadableError(

@@ -83,16 +83,33 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
 
 
 def written(frame: IntoDataFrame, name: str) -> Written:
-    """Write ``frame`` as :func:`write_table` does, with what is not in the file as it was."""
+    """Like :func:`write_table`, but also reports the changes that the format requires.
+
+    Parameters
+    ----------
+    frame, name
+        As in :func:`write_table`.
+
+    Returns
+    -------
+    Written
+        Bytes of the file, new names of columns whose names the format does not allow, and notices of other changes.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As in :func:`write_table`.
+    """
     columns = check_table(frame, name)
-    plain, names, ending = pd.DataFrame(columns, copy=False), list(columns), written_ending(name)
-    renamed = renamed_columns(plain, ending)
+    ending = written_ending(name)
+    table = pd.DataFrame(columns, copy=False)
+    renamed = renamed_columns(table, ending)
     if ending == ".csv":
-        return Written(to_csv(plain).encode(), renamed=renamed)
+        return Written(to_csv(table).encode(), renamed=renamed)
     if ending == ".parquet":
         return Written(write_parquet(columns, name))
     if ending == ".xlsx":
-        return Written(workbook(names, [sheet_cells(series) for series in columns.values()]))
+        return Written(workbook(list(columns), [sheet_cells(series) for series in columns.values()]))
     data, notices = write_statistics(columns, name)
     return Written(data, renamed=renamed, notices=notices)
 

@@ -79,7 +79,7 @@ def _columns(table: Table) -> None:
     _say_lost(table)
     workspace, problem = _workspace()
     names, marked = rows.order(table), _marked(table)
-    _suggestions(table)
+    _offer_suggestions(table)
     _say_marked(table, marked)
     rows.tools(table, names)
     name = _looked_at(table)
@@ -130,22 +130,13 @@ def _marked(table: Table) -> dict[str, str]:
     return marked
 
 
-def _suggestions(table: Table) -> None:
-    """Say what is suggested, and offer to accept it: what leaves no question open, and the rest by name."""
-    undecided, n = columns.undecided(table), len(columns.columns(table))
-    doubts, lost = columns.doubts(table), columns.would_be_lost(table)
-    unsure, sure = [name for name in undecided if name in doubts], [name for name in undecided if name not in doubts]
-    if not undecided:
-        says = "Every column is decided."
-    elif len(undecided) == n:
-        says = f"We suggest a role for {'the column' if n == 1 else f'all {n:,} columns'}."
-    else:
-        says = (
-            f"{len(undecided):,} of {count(n, 'column')} {'has' if len(undecided) == 1 else 'have'} a suggested role."
-        )
-    if unsure:
-        says += f" **{len(unsure):,} need{'s' if len(unsure) == 1 else ''} a decision: {rows.some(unsure)}.**"
-    st.markdown(says)
+def _offer_suggestions(table: Table) -> None:
+    """Count the suggested roles and draw buttons to accept them: one for the sure ones, one for those in doubt."""
+    undecided = columns.undecided(table)
+    doubts = columns.doubts(table)
+    unsure = [name for name in undecided if name in doubts]
+    sure = [name for name in undecided if name not in doubts]
+    st.markdown(_count_suggestions(len(columns.columns(table)), undecided, unsure))
     with st.container(horizontal=True, vertical_alignment="center"):
         # Both buttons have one key, so that the focus stays.
         if sure:
@@ -153,14 +144,30 @@ def _suggestions(table: Table) -> None:
             st.button(label, type="primary", key="onward", on_click=columns.accept_sure, args=(table,))
         else:
             st.button("Choose k →", type="primary", key="onward", on_click=shell.lead_to, args=("choose_k",))
-        if rest := [name for name in unsure if name not in lost]:
-            st.button(
-                f"Accept too: {rows.some(rest)}", key="accept_unsure", on_click=columns.accept, args=(table, rest)
-            )
+        # No button accepts a suggestion that would lose a whole column: the user decides, see _say_marked.
+        lost = columns.would_be_lost(table)
+        acceptable = [name for name in unsure if name not in lost]
+        if acceptable:
+            label = f"Accept too: {rows.some(acceptable)}"
+            st.button(label, key="accept_unsure", on_click=columns.accept, args=(table, acceptable))
         if sure:
             shell.link("choose_k", "**Choose k →**")
     if sure:
         st.caption(f"Sure suggestions: {_by_role(table, sure)}.")
+
+
+def _count_suggestions(n_columns: int, undecided: Sequence[str], unsure: Sequence[str]) -> str:
+    """Return how many columns have a suggested role, and which of them need a decision, as Markdown."""
+    n = len(undecided)
+    if n == 0:
+        summary = "Every column is decided."
+    elif n == n_columns:
+        summary = f"We suggest a role for {'the column' if n == 1 else f'all {n:,} columns'}."
+    else:
+        summary = f"{n:,} of {count(n_columns, 'column')} {'has' if n == 1 else 'have'} a suggested role."
+    if unsure:
+        summary += f" **{len(unsure):,} need{'s' if len(unsure) == 1 else ''} a decision: {rows.some(unsure)}.**"
+    return summary
 
 
 def _by_role(table: Table, names: Sequence[str]) -> str:

@@ -47,7 +47,7 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
         figures = assessment.part(part)
         first = [released.worst(of_measure) for key in keys if (of_measure := assessment.of(key))]
         st.header(title, anchor=False)
-        _tiles(first)
+        _draw_tiles(first)
         if part == "risk":
             _class_sizes(workspace, release, identity)
         if others := [figure for figure in figures if figure not in first]:
@@ -57,11 +57,14 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
         st.caption(escape_markdown(note))
 
 
-def _tiles(figures: Sequence[Figure]) -> None:
+def _draw_tiles(figures: Sequence[Figure]) -> None:
+    """Draw figures side by side: the value after the release, the value before, and a sentence."""
+    # Streamlit needs at least one column, even if there are no figures.
     for column, figure in zip(st.columns(len(figures) or 1), figures, strict=False):
-        measure, before = figure.measure, figure.before
-        delta = None if before is None else f"before: {in_unit(before, measure.unit)}"
-        says = f"{measure.meaning} The {measure.better}er, the better. {measure.source}"
+        measure = figure.measure
+        delta = None if figure.before is None else f"before: {in_unit(figure.before, measure.unit)}"
+        direction = "lower" if measure.better == "low" else "higher"
+        explanation = f"{measure.meaning} The {direction}, the better. {measure.source}"
         with column:
             st.metric(
                 escape_markdown(_title(figure)),
@@ -69,7 +72,7 @@ def _tiles(figures: Sequence[Figure]) -> None:
                 delta=delta,
                 delta_color="off",
                 delta_arrow="off",
-                help=escape_markdown(says),
+                help=escape_markdown(explanation),
             )
             st.caption(escape_markdown(figure.sentence))
 

@@ -251,18 +251,20 @@ def class_candidates(table: Table) -> list[str]:
 
 
 def arguments(table: Table) -> dict[str, Any]:
-    """Return the decisions as arguments of :func:`microagg.microaggregate`."""
+    """Return the decisions on columns as arguments of :func:`microagg.microaggregate`."""
     all_columns = columns(table)
     kinds = {name: all_columns[name].kind for name in quasi_identifiers(table)}
-    chosen = state.current().classes or (table.schema.classes if table.schema else None)
+    class_label = state.current().classes or (table.schema.classes if table.schema else None)
     options = package.arguments(
         table.frame,
         all_columns.values(),
         taxonomies={name: taxonomy_of(table, name) for name, kind in kinds.items() if kind == "nominal"},
         ordinal={name: levels_of(table, name) for name, kind in kinds.items() if kind == "ordinal"},
-        classes=chosen if chosen in class_candidates(table) else None,
+        # A column stops being a candidate when its role changes.
+        classes=class_label if class_label in class_candidates(table) else None,
     )
     for (option, name), value in entered(table).items():
+        # taxonomy_of and levels_of have used the entries of these two options.
         if option not in ("taxonomies", "ordinal"):
             options[option] = {**options.get(option, {}), name: value}
     return options

@@ -33,22 +33,29 @@ _STEPS = {
 
 
 def body() -> None:
+    """Draw the page: four entry points, an example with six persons, a comparison of methods, and the steps of a release."""
     st.markdown(
         "Microaggregation puts **similar records into groups of at least k** and releases the mean of each group in place "
         "of its records. Each person then looks like at least k − 1 others: the release is **k\u2011anonymous**. A good method "
         "forms groups with low **information loss**."
     )
     example = state.default_data()
-    ways: dict[str, tuple[str, Callable[[], None], str]] = {
+    # By the text of the button: the page that it opens, what it does before, and the caption.
+    entry_points: dict[str, tuple[str, Callable[[], None], str]] = {
         "Protect my file": ("data", lambda: _work_on(state.UPLOAD), "For a data steward: from a table to its release."),
-        f"Try {tables.title(example)}": ("choose_k", lambda: _work_on(example), "The same with a file that is here."),
+        f"Try {tables.title(example)}": (
+            "choose_k",
+            lambda: _work_on(example),
+            "For a first look: compare values of k for this data set.",
+        ),
         "Step by step": ("steps", lambda: None, "For teaching: two algorithms group eleven records."),
         "MDAV* against V-MDAV": ("clusters", _demonstrate, "For research: two methods, side by side."),
     }
-    for column, (label, (page, choose, for_whom)) in zip(st.columns(len(ways)), ways.items(), strict=True):
+    for column, (label, entry_point) in zip(st.columns(len(entry_points)), entry_points.items(), strict=True):
+        page, prepare, caption = entry_point
         with column.container(gap="xsmall"):
-            shell.button(label, page, choose, kind="primary" if page == "data" else "secondary")
-            st.caption(for_whom)
+            shell.button(label, page, prepare, kind="primary" if page == "data" else "secondary")
+            st.caption(caption)
     _six_persons()
     _which_method()
     st.header("From a file to its release")

@@ -138,7 +138,10 @@ def test_what_cannot_be_is_refused(numbers_file, scheduler, tmp_path, words, say
 
 def test_flags_of_parts_are_refused_in_memory(numbers_file):
     done = call("run", numbers_file, "--k", "5", "--workers", "2")
-    assert (done.exit_code, done.stderr) == (2, "Error: --workers is for --engine dask: leave it out, or add that.\n")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "Error: --workers needs --engine dask: add --engine dask, or leave out --workers.\n",
+    )
     done = call("run", "missing.parquet", *FLAGS, "--out", "out")
     assert (done.exit_code, "there is no file" in done.stderr.lower()) == (2, True)
 
