@@ -366,6 +366,60 @@ def tally(figures: Sequence[Figure], results: Mapping[str, Computed]) -> Tally:
     )
 
 
+def coverage(results: Mapping[str, Computed]) -> pd.DataFrame:
+    """Every table, figure, algorithm and claim of the papers, and whether it is reproduced.
+
+    >>> from microagg.studies import literature
+    >>> items = literature.coverage({})
+    >>> items.loc[items["paper"] == "byun-2007", "verdict"].tolist()
+    ['explained', 'not comparable']
+
+    Parameters
+    ----------
+    results : mapping of str to Computed
+        Computed figures by their identities, such as ``Stored.read(folder).results``.
+
+    Returns
+    -------
+    DataFrame
+        A row for each item, with the columns paper (its key), item, content, verdict, counts, reason and table. The
+        verdict is "reproduced", "explained" or "not comparable". For an item with printed figures it follows from the
+        counts: "explained" if a figure differs or was not computed; empty if no figure was computed. The figures of
+        an item are those of its table, or of the algorithm that it names.
+    """
+    items = pd.read_csv(Path(__file__).with_name("coverage.csv"), keep_default_na=False)
+    items.insert(4, "counts", "")
+    for row in items[items["verdict"] == ""].itertuples():
+        method = row.item.removeprefix("Algorithm: ")
+        chosen = [
+            figure
+            for figure in figures()
+            if figure.paper == row.paper and (figure.table == row.table if row.table else figure.method == method)
+        ]
+        items.loc[row.Index, ["verdict", "counts"]] = _judge(tally(chosen, results))
+    return items
+
+
+def _judge(counted: Tally) -> tuple[str, str]:
+    """Verdict on an item and its counts in words."""
+    fixed = counted.figures - counted.random - counted.incomparable - counted.misprints
+    numbers = {
+        f"{counted.exact} of {fixed} reproduced exactly": fixed,
+        f"{counted.near} more within 1 %": counted.near,
+        f"{counted.far} differ by more": counted.far,
+        f"{counted.agreeing} of {counted.random} random ones within {ERRORS} standard errors": counted.random,
+        f"{counted.incomparable} not comparable": counted.incomparable,
+        f"{counted.misprints} misprint": counted.misprints,
+    }
+    counts = ", ".join(text for text, number in numbers.items() if number)
+    if counted.incomparable == counted.figures:
+        return "not comparable", counts
+    if not counted.exact + counted.near + counted.far + counted.agreeing:
+        return "", counts
+    agree = counted.exact + counted.agreeing == counted.figures
+    return "reproduced" if agree else "explained", counts
+
+
 def gain_over(base: str, figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd.DataFrame:
     """Percentage by which losses of other methods are below the one of ``base``, on the same data and k.
 

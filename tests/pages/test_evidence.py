@@ -174,6 +174,24 @@ def test_curves_of_random_sets_and_of_steps_are_those_stored():
         assert np.allclose(share, 100 * losses / losses[0])
 
 
+@pytest.mark.parametrize("paper", state.PAPERS)
+def test_coverage_of_each_paper_is_listed(paper):
+    app = open_page("evidence", stored="printed", paper=paper)
+    items = literature.coverage(literature.Stored.read(evidence_figures.RESULTS).results)
+    items = items[items["paper"] == paper]
+    table = app.table[-1].value
+    for shown, row in zip(table.itertuples(index=False), items.itertuples(), strict=True):
+        assert shown.Item.replace("\\", "").startswith(f"**{row.item}**")
+        assert shown.Verdict.startswith(f"**{row.verdict.capitalize()}**")
+    assert any(f"{len(items)} tables, figures" in each.label for each in app.expander)
+    if paper == "thaeter-reischuk":
+        [differences] = [each.value for each in app.dataframe if "MDAV: printed" in each.value]
+        assert len(differences) == 25
+        eia = differences[(differences["data"] == "EIA") & (differences["k"] == 5)]
+        assert eia["MDAV: printed"].tolist() == [-45.4]
+        assert eia["V-MDAV: ours"].tolist() == [-13.7]
+
+
 @pytest.mark.slow
 def test_pairwise_systematic_is_said_to_be_not_comparable():
     load_benchmark("tarragona")

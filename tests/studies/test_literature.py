@@ -276,3 +276,77 @@ def test_a_printed_table_is_computed_by_name():
     for paper, name, says in (("2007", "", "paper must name"), ("Kabir", "IV", "table must name")):
         with pytest.raises(ParameterError, match=says):
             literature.reproduce(paper, name)
+
+
+# --- coverage ---------------------------------------------------------------------------------------------------------
+
+
+def losses(paper):
+    return {(figure.dataset, figure.method, figure.k): figure.value for figure in FIGURES if figure.paper == paper}
+
+
+def reason(items, paper, item):
+    [text] = items.loc[(items["paper"] == paper) & (items["item"] == item), "reason"]
+    return text
+
+
+def test_every_item_of_the_papers_has_a_verdict_and_every_table_is_covered():
+    items = literature.coverage(literature.Stored.read(RESULTS).results)
+    assert set(items["paper"]) == {*literature.PAPERS, "byun-2007"}
+    assert set(items["verdict"]) == {"reproduced", "explained", "not comparable"}
+    assert (items.loc[items["verdict"] != "reproduced", "reason"] != "").all()
+    assert not items.duplicated(["paper", "item"]).any()
+    covered = {(literature.PAPERS[row.paper], row.table) for row in items.itertuples() if row.table}
+    assert covered == {(paper, table) for paper, table, _ in literature.tables()}
+    algorithms = {(row.paper, row.item.removeprefix("Algorithm: ")) for row in items.itertuples()}
+    rows_of_another_item = {("mortazavi-2013", "MDAV"), ("mortazavi-2013", "IMHM")}  # its Figures 1 and 2
+    assert {(figure.paper, figure.method) for figure in FIGURES} - rows_of_another_item <= algorithms
+
+
+def test_coverage_counts_the_figures_of_a_table():
+    results = dict(literature.Stored.read(RESULTS).results)
+    items = literature.coverage(results).set_index(["paper", "item"])
+    counts = items.loc[("thaeter-reischuk", "Losses on Census, Tarragona and EIA"), "counts"]
+    assert counts == "46 of 60 reproduced exactly, 14 more within 1 %"
+    assert items.loc[("thaeter-reischuk", "One-dimensional example"), "verdict"] == "reproduced"
+    [figure, _] = [figure for figure in FIGURES if figure.table == "One-dimensional example"]
+    results[figure.identity] = dataclasses.replace(results[figure.identity], value=2.0)
+    changed = literature.coverage(results).set_index(["paper", "item"])
+    assert changed.loc[("thaeter-reischuk", "One-dimensional example"), "verdict"] == "explained"
+    # Without any result no verdict is given on what is counted.
+    empty = literature.coverage({}).set_index(["paper", "item"])
+    assert empty.loc[("thaeter-reischuk", "One-dimensional example"), "verdict"] == ""
+
+
+def test_numbers_in_the_reasons_follow_from_the_printed_figures():
+    items = literature.coverage({})
+    printed = losses("thaeter-reischuk")
+    cells = [(data, k) for data, method, k in printed if method == "MDAV"]
+    higher = [(data, k) for data, k in cells if printed[data, "MDAV*", k] >= printed[data, "MDAV", k]]
+    assert (len(cells), higher) == (25, [("Census", 3), ("Tarragona", 7), ("Tarragona", 10)])
+    assert "In 22 of the 25" in reason(items, "thaeter-reischuk", "Claim: MDAV* has lower loss than MDAV")
+    of_eia = {method: printed["EIA", method, 5] for method in ("MDAV", "MDAV+", "MDAV*")}
+    for base, difference in (("MDAV", "−45.4 %"), ("MDAV+", "−48.7 %")):
+        assert f"{100 * (of_eia['MDAV*'] / of_eia[base] - 1):.1f} %".replace("-", "−") == difference
+        assert difference in reason(items, "thaeter-reischuk", "Table 3")
+    printed = losses("mortazavi-2013")
+    gain = 100 * (1 - printed["Sim-1", "IMHM", 3] / printed["Sim-1", "MDAV", 3])
+    assert f"{gain:.1f} %" in reason(items, "mortazavi-2013", "Table 4, column Utility gain")
+
+
+def test_numbers_in_the_reasons_follow_from_the_stored_results():
+    results = literature.Stored.read(RESULTS).results
+
+    def judged(paper, method, *data):
+        chosen = [f for f in FIGURES if (f.paper, f.method) == (paper, method) and f.dataset in data]
+        return literature.tally(chosen, results), literature.comparison(chosen, results)["difference"].abs().max()
+
+    real = ("Census", "Tarragona", "EIA")
+    assert judged("thaeter-reischuk", "V-MDAV", *real)[0].exact == 15
+    assert 0.62 < judged("thaeter-reischuk", "MDAV", *real)[1] < 0.63
+    assert judged("mortazavi-2013", "IMHM", "Tarragona", "Census")[0].exact == 16
+    of_mdav, _ = judged("mortazavi-2013", "MDAV", *real)
+    assert (of_mdav.exact, of_mdav.figures) == (23, 24)
+    assert judged("kabir-2010", "M-d", *real)[1] < 0.1
+    for method in ("TFRP-1", "TFRP-2"):
+        assert judged("kabir-2010", method, "EIA")[0].exact == 4
