@@ -382,22 +382,21 @@ def coverage(results: Mapping[str, Computed]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each item, with the columns paper (its key), item, content, verdict, counts, reason and table. The
+        A row for each item, with the columns paper (its key), item, content, verdict, reason, table and counts. The
         verdict is "reproduced", "explained" or "not comparable". For an item with printed figures it follows from the
         counts: "explained" if a figure differs or was not computed; empty if no figure was computed. The figures of
         an item are those of its table, or of the algorithm that it names.
     """
-    items = pd.read_csv(Path(__file__).with_name("coverage.csv"), keep_default_na=False)
-    items.insert(4, "counts", "")
-    for row in items[items["verdict"] == ""].itertuples():
-        method = row.item.removeprefix("Algorithm: ")
-        chosen = [
-            figure
-            for figure in figures()
-            if figure.paper == row.paper and (figure.table == row.table if row.table else figure.method == method)
-        ]
-        items.loc[row.Index, ["verdict", "counts"]] = _judge(tally(chosen, results))
-    return items
+    with (Path(__file__).with_name("coverage.csv")).open(encoding="utf-8", newline="") as file:
+        items = list(csv.DictReader(file))
+    for item in items:
+        item["counts"] = ""
+        if not item["verdict"]:
+            table, method = item["table"], item["item"].removeprefix("Algorithm: ")
+            of_paper = [figure for figure in figures() if figure.paper == item["paper"]]
+            chosen = [figure for figure in of_paper if (figure.table == table if table else figure.method == method)]
+            item["verdict"], item["counts"] = _judge(tally(chosen, results))
+    return pd.DataFrame(items)
 
 
 def _judge(counted: Tally) -> tuple[str, str]:
@@ -407,7 +406,7 @@ def _judge(counted: Tally) -> tuple[str, str]:
         f"{counted.exact} of {fixed} reproduced exactly": fixed,
         f"{counted.near} more within 1 %": counted.near,
         f"{counted.far} differ by more": counted.far,
-        f"{counted.agreeing} of {counted.random} random ones within {ERRORS} standard errors": counted.random,
+        f"{counted.agreeing} of {counted.random} for random data within {ERRORS} standard errors": counted.random,
         f"{counted.incomparable} not comparable": counted.incomparable,
         f"{counted.misprints} misprint": counted.misprints,
     }

@@ -59,7 +59,7 @@ def section() -> None:
         _gain_over_mdav(chosen, {**results.results, **live})
         _convergence()
     if paper == "thaeter-reischuk":
-        _differences_from_mdav_star(of_paper, {**results.results, **live})
+        _differences_of_mdav_star(of_paper, {**results.results, **live})
     if paper == "kabir-2010":
         _pairwise_systematic(chosen)
     _coverage(results, paper)
@@ -222,7 +222,7 @@ def _convergence() -> None:
     )
 
 
-def _differences_from_mdav_star(of_paper: list[Figure], results: dict[str, Computed]) -> None:
+def _differences_of_mdav_star(of_paper: list[Figure], results: dict[str, Computed]) -> None:
     """The 50 differences of Table 3, which this project has only as they follow from the printed losses."""
     columns: dict[str, Any] = {"data": "Data set", "k": "k"}
     parts = []
@@ -232,9 +232,8 @@ def _differences_from_mdav_star(of_paper: list[Figure], results: dict[str, Compu
             return
         gains = gains.assign(printed=-gains["printed"].round(1), ours=-gains["ours"].round(1))
         names = {name: f"{base}: {name}" for name in ("printed", "ours")}
-        for name, column in names.items():
-            title = f"From {base}, {'printed losses' if name == 'printed' else 'our losses'} (%)"
-            columns[column] = st.column_config.NumberColumn(title, format="%.1f")
+        for column in names.values():
+            columns[column] = st.column_config.NumberColumn(f"From {column} (%)", format="%.1f")
         parts.append(gains.rename(columns=names).set_index(["data", "k"])[list(names.values())])
     # The one-dimensional example has no MDAV.
     table = parts[0].join(parts[1], how="inner").reset_index()
@@ -251,18 +250,16 @@ def _coverage(results: literature.Stored, paper: str) -> None:
     items = literature.coverage(results.results)
     items = items[items["paper"] == paper]
     rows = []
-    for row in items.itertuples():
-        counts = f"{row.counts}." if row.counts else ""
-        reason = escape_markdown(" ".join(filter(None, (counts, row.reason))))
-        rows.append(
-            {
-                "Item": f"**{escape_markdown(row.item)}**  \n{escape_markdown(row.content)}",
-                "Verdict": f"**{row.verdict.capitalize() or 'Not run'}**  \n{reason}",
-            }
+    for row in items.to_dict("records"):
+        counts = f"{row['counts']}. " if row["counts"] else ""
+        item, content, reason = (
+            escape_markdown(text) for text in (row["item"], row["content"], counts + row["reason"])
         )
-    number = listing([f"{total} {verdict}" for verdict, total in items["verdict"].value_counts().items() if verdict])
+        verdict = row["verdict"].capitalize() or "Not run"
+        rows.append({"Item": f"**{item}**  \n{content}", "Verdict": f"**{verdict}**  \n{reason}"})
+    totals = listing([f"{total} {verdict}" for verdict, total in items["verdict"].value_counts().items() if verdict])
     with st.expander(f"Coverage of this paper: {len(rows)} tables, figures, algorithms and claims"):
-        st.caption(f"{number}. The counts are those of the stored results." if number else "No results are stored.")
+        st.caption(f"{totals}. Counts are those of the stored results.")
         st.table(pd.DataFrame(rows), hide_index=True, border="horizontal")
 
 
