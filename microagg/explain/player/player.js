@@ -116,10 +116,10 @@ class Part {
     this.root = html("section", { class: `mg-side ${name}`, "aria-label": title }, head, html("div", { class: "mg-drawn" }, picture.root), this.groups);
   }
 
-  /** Lay the picture for the width there is; a page that sets --mg-zoom has it drawn larger. */
+  /** Lay the picture for the width there is. */
   lay(small) {
     const { root } = this.picture;
-    this.picture.lay(root.clientWidth / (Number(getComputedStyle(root).getPropertyValue("--mg-zoom")) || 1), small);
+    this.picture.lay(root.clientWidth, small);
   }
 
   tell(labels, loss) {
