@@ -108,7 +108,7 @@ def test_from_start_to_the_clusters_of_a_clicked_point(page, server):
     figure_of_clusters(page)
     wait_until_idle(page)
     page.get_by_text("(loss 22.2 %, lower bound 20.1 %), 147 groups").wait_for()
-    assert page.locator(".js-plotly-plot").count() == 3
+    assert page.locator(".js-plotly-plot").count() == 2
 
     # The address reproduces the view in a session of its own.
     link = page.url
