@@ -233,15 +233,15 @@ def _acceptable(
     """Shade what meets the limits: values of k from ``k`` on, and losses up to ``limit``."""
     steep = figure.layout.xaxis.type == "log"
     left = along[0] if k is None else max(k - (0 if steep else 0.4), along[0])
-    top = up[1] if limit is None else min(limit, up[1])
     if left >= along[1]:
         return
+    # Beyond the axes where there is no limit, so that the border is seen at the limits only.
     figure.add_shape(
         type="rect",
         x0=left,
-        x1=along[1],
-        y0=up[0],
-        y1=top,
+        x1=2 * along[1],
+        y0=up[0] / 2 if up[0] > 0 else up[0] - up[1],
+        y1=2 * up[1] if limit is None else limit,
         name="acceptable",
         layer="below",
         **theme.ACCEPTABLE,

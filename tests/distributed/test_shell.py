@@ -121,7 +121,7 @@ def test_what_nobody_decided_about_holds_a_release_up_before_any_work(numbers_fi
         ([], "--engine dask writes the release to a folder: add --out"),
         (["--out", "out", "--report", "r.html"], "HTML reports are for releases in memory"),
         (["--out", "there"], "'there' already exists"),
-        (["--out", "out", "--workers", "2"], "Use --scheduler, or start workers with --workers"),
+        (["--out", "out", "--workers", "2"], "--scheduler cannot be combined with --workers"),
         (["--out", "out", "--data", "census"], "--data is for releases in memory"),
         (["--out", "out", "--read-decimal", ","], "--read-decimal is not for Parquet files"),
         (["--out", "out", "--accept", "nonsense", "--reason", "it is old"], "--engine dask has no problem 'nonsense'"),
