@@ -1,6 +1,6 @@
 """The values of a column: the distinct ones, with the records of each, and figures of them at a glance.
 
-``kinds`` says what they are, and which of them look like missing-value codes.
+The module ``kinds`` suggests the kind of a column and finds values that look like missing-value codes.
 """
 
 from __future__ import annotations

@@ -268,10 +268,11 @@ def background(
 ) -> Outcome | None:
     """Like :func:`once`, but neither wait nor draw: None until the result is there, and after a failure."""
     box = results()
-    store = box.outcomes.setdefault(kind, OrderedDict())
-    if identity in store:
-        result: Outcome = store[identity]
-        return result
+    with box.lock:  # a job that ends may drop the oldest result
+        store = box.outcomes.setdefault(kind, OrderedDict())
+        if identity in store:
+            result: Outcome = store[identity]
+            return result
 
     def work(job: Job) -> None:
         compile_for(job, keys, n)
