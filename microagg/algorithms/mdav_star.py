@@ -165,7 +165,7 @@ def _put_growing_less(
     index: CentroidIndex, first: int, count: int, k: int, other: float, limit: float, least: float, top: int,
     query: NeighborQuery,
 ) -> int:  # fmt: skip
-    """Do as :func:`.tree_queries.put_better` for nodes that may hold a group that counts, which grow by ``least``."""
+    """Like :func:`.tree_queries.put_better`, without nodes that have no group whose growth is at most ``least``."""
     bottom = top
     for node in range(first, first + count):
         bound = k / (k + 1) * query.gaps[0, node & FAN - 1]

@@ -213,7 +213,7 @@ def _check(cls: Any) -> None:
 
 
 def _try(cls: type[Microaggregator], X: np.ndarray, k: int) -> None:
-    """Partition ``X`` twice; :class:`ParameterError` says what is wrong with that."""
+    """Partition ``X`` twice; raise ParameterError if a result is wrong or the two differ."""
     name, before, runs = f"{cls.__name__}(k={k})", X.copy(), []
     for _ in range(2):
         try:
