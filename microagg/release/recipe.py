@@ -142,9 +142,9 @@ def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
 def check_same_release(new_recipe: Mapping[str, Any], recipe: Mapping[str, Any]) -> None:
     """Raise :class:`MicroaggError` if the new release has other values than the one of ``recipe``."""
     if new_recipe["release_sha256"] != recipe["release_sha256"]:
-        old, new = (" and ".join(f"{name} {v}" for name, v in one["versions"].items()) for one in (recipe, new_recipe))
         raise MicroaggError(
-            f"the release comes out otherwise than recorded: the recipe was made with {old}, this is {new}; "
+            f"the release comes out otherwise than recorded: the recipe was made with {_versions(recipe)}, this is "
+            f"{_versions(new_recipe)}; "
             "install the versions of the recipe to reproduce it."
         )
 
@@ -235,7 +235,7 @@ def script(
         "import microagg",
         *([] if dataset else ["from microagg.tables import read_file"]),
         "",
-        f"# Chosen with {recipe['versions']!r}; other versions may form other groups.",
+        f"# The release was made with {_versions(recipe)}; other versions may form other groups.",
         f"original = {read}",
         *([f'recipe = json.loads(Path({recipe_path!r}).read_text(encoding="utf-8"))'] if replayed else []),
         f"release = {'microagg.replay(original.frame, recipe)' if replayed else _making(recipe)}",
@@ -243,6 +243,10 @@ def script(
         f"Path({target!r}).write_bytes(release.export({PurePath(target).name!r}{like})[0])",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _versions(recipe: Mapping[str, Any]) -> str:
+    return " and ".join(f"{name} {version}" for name, version in recipe["versions"].items())
 
 
 def changed_reading(reading: Mapping[str, Any]) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def test_the_text_of_a_program():
         "import microagg\n"
         "from microagg.tables import read_file\n"
         "\n"
-        "# Chosen with {'microagg': '1'}; other versions may form other groups.\n"
+        "# The release was made with microagg 1; other versions may form other groups.\n"
         "original = read_file('in/people.xlsx', sheet='all')\n"
         "release = microagg.microaggregate(\n"
         "    original.frame,\n"
