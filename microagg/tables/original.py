@@ -24,10 +24,11 @@ from microagg.tables.excel import cells_of_sheet
 from microagg.tables.excel_cells import Code, Fault
 from microagg.tables.frames import as_given
 from microagg.tables.limits import check as check_columns
+from microagg.tables.lossless import cells_in
 from microagg.tables.notices import MISSING, Reading, Source, Written
 from microagg.tables.stata_spss_writer import rewritten
-from microagg.tables.text import Cells, divide_into_cells
-from microagg.tables.text_lines import FIXED, Dialect, encoding_of
+from microagg.tables.text import Body, divide_into_cells, names_of
+from microagg.tables.text_lines import FIXED, TextOptions, encoding_of
 from microagg.tables.writing import sheet_cells, style, text_cell, workbook, written, written_ending
 from microagg.validation import IntArray
 
@@ -130,10 +131,12 @@ class _Task(NamedTuple):
 def _write_text(task: _Task, name: str) -> Written:
     """Write a text file in the style of the original."""
     source, origins, rows = task.source, task.origins, task.rows.tolist()
-    cells = divide_into_cells(source.data, source.name, source.options)
-    form, positions = _Form.of_file(cells), {column: position for position, column in enumerate(cells.names)}
-    parsed = [cells.column(position) for position in range(len(cells.names))]
-    tokens, header_names = _tokens(cells, parsed), cells.divided.header
+    body, divided = divide_into_cells(source.data, source.name, source.options)
+    form = _Form.of_file(body)
+    positions = {column: position for position, column in enumerate(names_of(body, divided))}
+    parsed = [list(cells_in(chunks)) for chunks in divided.chunks]
+    header_names = divided.header
+    tokens = _tokens(body, header_names, parsed)
     header, columns = [], []
     for column in origins:
         position_there = positions.get(origins[column])
@@ -149,8 +152,8 @@ def _write_text(task: _Task, name: str) -> Written:
         else:
             header.append(form.fit(column, tokens is not None and form.quotes_all(tokens[0])))
     lines = [form.delimiter.join(row) for row in ([header] if header_names else []) + list(zip(*columns, strict=True))]
-    declaration = f"sep={form.delimiter}{form.end}" if cells.body.declares else ""
-    text = declaration + form.end.join(lines) + (form.end if cells.ends else "")
+    declaration = f"sep={form.delimiter}{form.end}" if body.declares else ""
+    text = declaration + form.end.join(lines) + (form.end if body.ends else "")
     mark, codec = encoding_of(source.data, source.options.encoding)
     try:
         data = mark + text.encode(codec)
@@ -159,11 +162,11 @@ def _write_text(task: _Task, name: str) -> Written:
             f"the release holds {text[error.start]!r}, which the encoding of the original, {codec}, does not have: "
             "choose another kind of file, such as .parquet or .xlsx."
         ) from None
-    options = {"skip_blanks": cells.body.options.skip_blanks, "header": bool(header_names), "number_names": True}
+    options = {"skip_blanks": body.options.skip_blanks, "header": bool(header_names), "number_names": True}
     quotes = {"quote": form.quote, "inner_quotes": form.inner}
     reading: dict[str, Any] = {"delimiter": form.delimiter, "encoding": codec, **quotes, **options}
     head = mark + (declaration + form.end.join([*lines[:2], ""])).encode(codec)
-    names_read = zip(origins, divide_into_cells(head, name, type(source.options)(**reading)).names, strict=True)
+    names_read = zip(origins, names_of(*divide_into_cells(head, name, type(source.options)(**reading))), strict=True)
     return Written(data, reading, {column: written for column, written in names_read if column != written})
 
 
@@ -174,8 +177,8 @@ class _Form(NamedTuple):
     end: str  # of a line
 
     @classmethod
-    def of_file(cls, cells: Cells) -> _Form:
-        dialect, end = cells.body.options, re.search(r"\r\n|\n|\r", cells.body.text)
+    def of_file(cls, body: Body) -> _Form:
+        dialect, end = body.options, re.search(r"\r\n|\n|\r", body.text)
         delimiter = "," if dialect.delimiter == FIXED else dialect.delimiter
         quote = dialect.quote if _is_plain(dialect) else '"'
         return cls(delimiter, quote, dialect.inner_quotes if _is_plain(dialect) else "doubled", end[0] if end else "\n")
@@ -200,17 +203,17 @@ class _Form(NamedTuple):
         return f"{self.quote}{cell.replace(self.quote, before + self.quote)}{self.quote}"
 
 
-def _is_plain(dialect: Dialect) -> bool:
+def _is_plain(dialect: TextOptions) -> bool:
     return dialect.quote != "curly" and dialect.inner_quotes != "plain" and dialect.delimiter != FIXED
 
 
-def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] | None:
+def _tokens(body: Body, names: list[str], columns: Sequence[Sequence[str]]) -> list[list[str]] | None:
     """The header and the cells of each record as in the file, with quotes. None if their division is not plain."""
-    dialect, names = cells.body.options, cells.divided.header
+    dialect = body.options
     if (
         not _is_plain(dialect)
         or dialect.delimiter == " "
-        or (dialect.quote not in cells.body.text and not dialect.skip_blanks)
+        or (dialect.quote not in body.text and not dialect.skip_blanks)
     ):
         return None
     quote, delimiter, escaped = (
@@ -233,7 +236,7 @@ def _tokens(cells: Cells, columns: Sequence[Sequence[str]]) -> list[list[str]] |
     expected = [tuple(names), *records] if names else records
     rows: list[list[str]] = []
     row: list[str] = []
-    for match in token.finditer(cells.body.text):
+    for match in token.finditer(body.text):
         row.append(match[1])
         if match[2] != dialect.delimiter:
             # Lines that were left out when the file was read are left out here as well.

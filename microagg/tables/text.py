@@ -36,7 +36,7 @@ from microagg.tables.notices import (
     with_ways,
 )
 from microagg.tables.text_layout import Lines
-from microagg.tables.text_lines import Dialect, Divided, TextOptions, is_empty
+from microagg.tables.text_lines import Divided, TextOptions, is_empty
 from microagg.validation import counted, listing, shortened
 
 # The maximum numbers of notes at the end, of lines of a kind that are examined or shown, and of marked lines.
@@ -66,8 +66,9 @@ class Body(NamedTuple):
     text: str
     first_line: int  # in the file, from 1
     declares: bool  # whether there is a line ``sep=;`` above it
+    ends: bool  # whether it ends with a line end
     is_open: bool  # whether no delimiter is chosen
-    options: Dialect
+    options: TextOptions
     label: str  # of the file
 
     def rows(self) -> Lines:
@@ -79,19 +80,6 @@ class Body(NamedTuple):
         rows = text_lines.numbered_rows(self.text, self.options)
         n_header = 0 if self.options.header is False else self.options.header_lines
         return itertools.islice(text_lines.without_last(rows, self.options.skip_last), n_header, None)
-
-
-class Cells(NamedTuple):
-    """A text file divided into cells, none of them converted to a number or a missing value."""
-
-    body: Body
-    ends: bool  # whether it ends with a line end
-    names: list[str]  # of the columns of the table
-    divided: Divided
-
-    def column(self, index: int) -> list[str]:
-        """Cells of a column, one for each record."""
-        return list(cells_in(self.divided.chunks[index]))
 
 
 def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> Reading:
@@ -112,19 +100,17 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
     return replace(reading, notices=with_ways(reading.notices, attempt))
 
 
-def divide_into_cells(data: bytes, label: str, options: TextOptions) -> Cells:
+def divide_into_cells(data: bytes, label: str, options: TextOptions) -> tuple[Body, Divided]:
     """Divide a text file into cells, with the errors of :func:`read_text`."""
-    text = text_lines.decode(data, label, options.encoding)
-    body = _body(text, label, options)
-    divided = _divide(body, len(data) + 1)
-    return Cells(body, text.endswith(("\n", "\r")), _names(divided, label, options), divided)
+    body = _body(text_lines.decode(data, label, options.encoding), label, options)
+    return body, _divide(body, len(data) + 1)
 
 
 def read_cells(data: bytes, label: str, reading: Mapping[str, Any]) -> pd.DataFrame:
     """Cells of a text file as text, shape (n records, number of columns). ``reading`` are options of read_file."""
-    cells = divide_into_cells(data, label, TextOptions(**reading))
-    frame = pd.DataFrame({index: cells.column(index) for index in range(len(cells.names))})
-    return frame.set_axis(cells.names, axis=1)
+    body, divided = divide_into_cells(data, label, TextOptions(**reading))
+    frame = pd.DataFrame({index: list(cells_in(chunks)) for index, chunks in enumerate(divided.chunks)})
+    return frame.set_axis(names_of(body, divided), axis=1)
 
 
 def _attempt(data: bytes, label: str, options: TextOptions) -> Attempt:
@@ -152,7 +138,7 @@ def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Readin
     if len(divided.chunks) == 1:
         _check_single(body)
     _check_names(body, divided)
-    names = _names(divided, label, options)
+    names = names_of(body, divided)
     if divided.records == 0:
         refuse_no_records(label)
     columns = [
@@ -190,8 +176,8 @@ def _body(text: str, label: str, options: TextOptions) -> Body:
         content = "nothing after the lines that are skipped" if skipped else "blank lines only"
         raise DataError(f"the file {label!r} holds {content}: choose a file with a header and records.")
     delimiter = options.delimiter or (declared[1] if declared else layout.find_delimiter(body, options))
-    is_open, declares = options.delimiter is None, declared is not None
-    return Body(body, first_line, declares, is_open, options.with_delimiter(delimiter), label)
+    is_open, ends = options.delimiter is None, text.endswith(("\n", "\r"))
+    return Body(body, first_line, declared is not None, ends, is_open, replace(options, delimiter=delimiter), label)
 
 
 def _divide(body: Body, max_cells: int) -> Divided:
@@ -227,9 +213,10 @@ def _has_header(body: Body) -> bool:
     )
 
 
-def _names(divided: Divided, label: str, options: TextOptions) -> list[str]:
+def names_of(body: Body, divided: Divided) -> list[str]:
+    """Names of the columns of a table."""
     header = divided.header or [""] * len(divided.chunks)
-    return column_names(enumerate(header, start=1), label, number=options.number_names)
+    return column_names(enumerate(header, start=1), body.label, number=body.options.number_names)
 
 
 def _check_single(body: Body) -> None:
@@ -531,7 +518,7 @@ def _lines_around(text: str, first_line: int, marked: Sequence[int]) -> list[Lin
     return lines
 
 
-def _quote_causes(text: str, dialect: Dialect) -> list[_Cause]:
+def _quote_causes(text: str, dialect: TextOptions) -> list[_Cause]:
     """Other interpretations of the quotes of a text, if it has the characters that they require."""
     blanks = Offer("Blanks after delimiters do not count", {"skip_blanks": True})
     escaped = Offer("A backslash stands before quotes within cells", {"inner_quotes": "escaped"})

@@ -8,11 +8,12 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from microagg.tables.lossless import is_number
 from microagg.tables.notices import MISSING
-from microagg.tables.text_lines import Dialect, TextOptions, is_empty, numbered_rows
+from microagg.tables.text_lines import TextOptions, is_empty, numbered_rows
 
 #: The delimiters that are recognized; the comma last, as it may also be a decimal comma.
 DELIMITERS = (";", "\t", "|", ",")
@@ -46,7 +47,7 @@ _MOMENT = re.compile(
 Lines = list[tuple[int, list[str]]]
 
 
-def first_rows(text: str, dialect: Dialect) -> Lines:
+def first_rows(text: str, dialect: TextOptions) -> Lines:
     """First records of a text, up to the first broken quote."""
     sample = text[:SAMPLE_CHARACTERS]
     rows: Lines = []
@@ -57,7 +58,7 @@ def first_rows(text: str, dialect: Dialect) -> Lines:
     return rows[:-1] if len(sample) < len(text) and 1 < len(rows) < _SAMPLE_LINES else rows
 
 
-def rows_of_equal_width(text: str, dialect: Dialect) -> list[list[str]]:
+def rows_of_equal_width(text: str, dialect: TextOptions) -> list[list[str]]:
     """Fields of the first records if all have equally many, at least two. Otherwise empty."""
     rows = [row for _, row in first_rows(text, dialect)]
     return rows if _consistent(list(map(len, rows))) else []
@@ -69,7 +70,7 @@ def find_delimiter(text: str, options: TextOptions) -> str:
     Otherwise one by which most have, with the fewest titles above the header; otherwise one that divides the header;
     otherwise any one, for a text with one column.
     """
-    rows = {delimiter: first_rows(text, options.with_delimiter(delimiter)) for delimiter in DELIMITERS}
+    rows = {delimiter: first_rows(text, replace(options, delimiter=delimiter)) for delimiter in DELIMITERS}
     widths = {delimiter: [len(row) for _, row in lines] for delimiter, lines in rows.items()}
     if fits := [delimiter for delimiter in DELIMITERS if _consistent(widths[delimiter])]:
         # max returns the first of ties, so a comma comes last: in "1,5;2,5" it may be a decimal comma.
@@ -109,19 +110,19 @@ def _majority_header(rows: Lines, delimiter: str) -> int | None:
     return header_at(rows, delimiter)
 
 
-def find_rival(text: str, dialect: Dialect, *, blanks: bool = True) -> str | None:
+def find_rival(text: str, dialect: TextOptions, *, blanks: bool = True) -> str | None:
     """Another delimiter that divides each of the first lines into equally many fields, if there is one."""
     for delimiter in (*DELIMITERS, *_RARE_DELIMITERS):
         if delimiter == dialect.delimiter or (delimiter == " " and not blanks):
             continue
-        rows = rows_of_equal_width(text, dialect.with_delimiter(delimiter))
+        rows = rows_of_equal_width(text, replace(dialect, delimiter=delimiter))
         # Blanks within text do not divide columns, blanks before numbers may.
         if rows and (delimiter != " " or some_numbers(rows[1:])):
             return delimiter
     return None
 
 
-def title_of_several(text: str, dialect: Dialect) -> tuple[int, str] | None:
+def title_of_several(text: str, dialect: TextOptions) -> tuple[int, str] | None:
     """Number of title lines above a table with several columns, and its delimiter. None without titles."""
     lines = text[:SAMPLE_CHARACTERS].splitlines()[:_SAMPLE_LINES]
     for i in range(1, min(_MAX_TITLES, len(lines) - 2)):
@@ -129,7 +130,7 @@ def title_of_several(text: str, dialect: Dialect) -> tuple[int, str] | None:
         for mark in DELIMITERS:
             if mark == dialect.delimiter or any(mark in line for line in lines[:i]) or not lines[i].strip():
                 continue
-            rows = rows_of_equal_width(below, dialect.with_delimiter(mark))
+            rows = rows_of_equal_width(below, replace(dialect, delimiter=mark))
             # Text of one column has commas too, but followed by blanks, unlike those between cells.
             is_prose = mark == "," and any(cell[:1] == " " for row in rows for cell in row[1:])
             if rows and not is_prose and len(set(rows[0])) == len(rows[0]):
@@ -271,7 +272,7 @@ class Block(NamedTuple):
     after: int
 
 
-def tables_in(text: str, dialect: Dialect) -> list[Block]:
+def tables_in(text: str, dialect: TextOptions) -> list[Block]:
     """Tables with a header, divided by blank lines, the longest first. Empty if there is only one."""
     if len(text) > _MAX_CHARACTERS:
         return []

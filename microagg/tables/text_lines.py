@@ -54,7 +54,7 @@ _CHOICES = {
 class TextOptions(LayoutOptions):
     """Options for reading a text file: arguments of :func:`microagg.tables.read_file`."""
 
-    delimiter: str | None = None
+    delimiter: Any = None  # a text, but for None until it is found in the file
     encoding: str | None = None
     decimal: str = "."
     quote: str = '"'
@@ -83,17 +83,6 @@ class TextOptions(LayoutOptions):
         check_whole("header_lines", self.header_lines, 1)
         if self.comment is not None and not (isinstance(self.comment, str) and self.comment.strip()):
             raise ParameterError(f"comment must be what lines begin with, such as '#', not {self.comment!r}.")
-
-    def with_delimiter(self, delimiter: str) -> Dialect:
-        """These options with a delimiter."""
-        return Dialect(**{**vars(self), "delimiter": delimiter})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Dialect(TextOptions):
-    """Options with the delimiter of a text."""
-
-    delimiter: str
 
 
 # A record: the number of its last line, from 0, and its fields.
@@ -126,20 +115,20 @@ class NotDividedError(Exception):
         self.header, self.repeated = header, repeated
 
 
-def _reader(text: str, dialect: Dialect) -> Any:
+def _reader(text: str, options: TextOptions) -> Any:
     """Reader of the fields of each line, strict about quotes. A blank delimiter may be several blanks."""
-    if dialect.delimiter == FIXED:
+    if options.delimiter == FIXED:
         return csv.reader(_cut_columns(text), delimiter=_UNIT, quoting=csv.QUOTE_NONE)
-    delimiter = dialect.delimiter
-    quotes: dict[str, Any] = {"quotechar": dialect.quote}
-    if dialect.inner_quotes != "doubled" and len(dialect.quote) == 1:
-        text = _double_quotes(text, dialect)
-    if dialect.quote == "none":
+    delimiter = options.delimiter
+    quotes: dict[str, Any] = {"quotechar": options.quote}
+    if options.inner_quotes != "doubled" and len(options.quote) == 1:
+        text = _double_quotes(text, options)
+    if options.quote == "none":
         quotes = {"quoting": csv.QUOTE_NONE}
-    elif dialect.quote == "curly":
+    elif options.quote == "curly":
         ends = rf"(?<![^{re.escape(delimiter)}\r\n])[“”„‟«]|[“”‟»](?=[{re.escape(delimiter)}\r\n]|\Z)"
         text, quotes = re.sub(ends, '"', text), {"quotechar": '"'}
-    skips = dialect.skip_blanks or delimiter == " "
+    skips = options.skip_blanks or delimiter == " "
     return csv.reader(_lines(text, delimiter), delimiter=delimiter, strict=True, skipinitialspace=skips, **quotes)
 
 
@@ -154,12 +143,12 @@ def _lines(text: str, delimiter: str) -> Iterator[str]:
         yield re.sub(r" +(?=[\r\n]*\Z)", "", line) if delimiter == " " else line
 
 
-def _double_quotes(text: str, dialect: Dialect) -> str:
+def _double_quotes(text: str, options: TextOptions) -> str:
     """Double the quotes that stand within cells and do not end them, or after a backslash there."""
-    quote, delimiter, pair = re.escape(dialect.quote), re.escape(dialect.delimiter), 2 * dialect.quote
-    if dialect.inner_quotes == "escaped":
+    quote, delimiter, pair = re.escape(options.quote), re.escape(options.delimiter), 2 * options.quote
+    if options.inner_quotes == "escaped":
         # Pairs of backslashes are one match, so the quote after one ends the cell.
-        return re.sub(rf"\\([\\{quote}])", lambda match: pair if match[1] == dialect.quote else match[0], text)
+        return re.sub(rf"\\([\\{quote}])", lambda match: pair if match[1] == options.quote else match[0], text)
     ends = rf"(?=[{delimiter}\r\n]|\Z)"
     # A pair stands for one quote, unless the second of it ends the cell; a quote that nothing on its line ends is text.
     within = rf"[^{quote}\r\n]|{quote}{quote}|{quote}(?![{quote}{delimiter}\r\n]|\Z)|{quote}(?={quote}{ends})"
@@ -167,7 +156,7 @@ def _double_quotes(text: str, dialect: Dialect) -> str:
 
     def doubled(match: re.Match[str]) -> str:
         cell = f"{pair}{match[2]}" if match[1] is None else re.sub(f"{quote}{quote}?", pair, match[1])
-        return f"{dialect.quote}{cell}{dialect.quote}"
+        return f"{options.quote}{cell}{options.quote}"
 
     return re.sub(whole, doubled, text)
 
@@ -182,12 +171,12 @@ def _cut_columns(text: str) -> Iterator[str]:
         yield _UNIT.join(line[begin:end].strip() for begin, end in bounds) if line else ""
 
 
-def numbered_rows(text: str, dialect: Dialect) -> Iterator[_Line]:
+def numbered_rows(text: str, options: TextOptions) -> Iterator[_Line]:
     """Yield the last line, from 0, and the fields of each record, or of each line if there is one column."""
-    rows = _reader(text, dialect)
+    rows = _reader(text, options)
     is_single = None
     for row in rows:
-        if dialect.comment is not None and row and row[0].lstrip().startswith(dialect.comment):
+        if options.comment is not None and row and row[0].lstrip().startswith(options.comment):
             continue
         is_blank = _is_blank(row)
         if is_single is None and not is_blank:
@@ -205,7 +194,7 @@ def _is_blank(row: Sequence[str]) -> bool:
     return len(row) < 2 and is_empty(row)
 
 
-def divide(text: str, options: Dialect, has_header: bool, label: str, max_cells: int) -> Divided:
+def divide(text: str, options: TextOptions, has_header: bool, label: str, max_cells: int) -> Divided:
     """Divide a text into cells. csv.Error if quotes are broken, or a cell is longer than the csv module allows."""
     lines = numbered_rows(text, options)
     divided = Divided(_read_names(lines, text, options) if has_header else [], [])
@@ -233,7 +222,7 @@ def divide(text: str, options: Dialect, has_header: bool, label: str, max_cells:
     return divided
 
 
-def _read_names(lines: Iterator[_Line], text: str, options: Dialect) -> list[str]:
+def _read_names(lines: Iterator[_Line], text: str, options: TextOptions) -> list[str]:
     """Names in the first of the ``lines``, those of several joined, with names for fields without one."""
     parts = [row for _, row in itertools.islice(lines, options.header_lines)]
     names = _join_names(parts) if len(parts) > 1 else [*itertools.chain(*parts)]
@@ -266,7 +255,9 @@ def without_last(lines: Iterator[_Line], n: int, last: list[_Line] | None = None
         last += buffer
 
 
-def _records(lines: Iterator[_Line], width: int, text: str, options: Dialect, divided: Divided) -> Iterator[list[str]]:
+def _records(
+    lines: Iterator[_Line], width: int, text: str, options: TextOptions, divided: Divided
+) -> Iterator[list[str]]:
     """Yield the records with ``width`` fields, mended if the options require it. ``divided`` collects the others."""
     header, mend = divided.header, _mender(text, width, options) if options.uneven == "mend" else None
     for number, row in without_last(lines, options.skip_last, divided.last):
@@ -289,7 +280,7 @@ def _records(lines: Iterator[_Line], width: int, text: str, options: Dialect, di
             yield record
 
 
-def _mender(text: str, width: int, options: Dialect) -> Callable[[list[str]], list[str]]:
+def _mender(text: str, width: int, options: TextOptions) -> Callable[[list[str]], list[str]]:
     """Function that makes a record of ``width`` fields from one that has fewer or more.
 
     Of too many fields, some are joined, so that numbers and texts are in the columns of numbers and texts; of equally
