@@ -303,13 +303,7 @@ def cache_folder() -> Path:
 
 
 def locate(file: RemoteFile, *, download: bool = True) -> Path:
-    """Return the path of ``file`` on this machine, after a check of its digest and perhaps a download.
-
-    Raises
-    ------
-    DatasetUnavailableError
-        If the file is not there and could not be fetched, or its checksum is wrong.
-    """
+    """Return the path of ``file`` on this machine, after a check of its digest and perhaps a download."""
     path = _find(file)
     if path is None and not download:
         _give_up(file, "and downloading is switched off")

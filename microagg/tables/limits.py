@@ -98,24 +98,7 @@ def cut(text: str, ending: str, what: str, room: int = 0) -> str:
 
 
 def cut_notice(column: str, ending: str, what: str, texts: Sequence[str]) -> Notice:
-    """Notice that labels are cut to the limit of a format.
-
-    Parameters
-    ----------
-    column : str
-        Column that has the labels; "" for the label of the file.
-    ending : str
-        Ending of the file, a key of :data:`LIMITS`.
-    what : str
-        Kind of label, a key of ``LIMITS[ending]``, such as "value label".
-    texts : sequence of str
-        The labels before they are cut, at least one; the first is the example of the notice.
-
-    Returns
-    -------
-    Notice
-        Its code is "cut-" and the kind of label, such as "cut-value-label".
-    """
+    """Notice that labels ``texts`` of a column, or of the file if it is "", are cut to the limit of a format."""
     limit = LIMITS[ending][what]
     n_labels = len(texts)
     subject = f"{counted(n_labels, 'label')} of values" if what == "value label" else "the label"

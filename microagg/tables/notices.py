@@ -332,22 +332,7 @@ def allowed(size: int) -> int:
 
 
 def check_memory(needed: int, size: int, label: str) -> None:
-    """Check that reading a file does not exceed the memory limit.
-
-    Parameters
-    ----------
-    needed : int
-        Lower bound on the memory for reading the file, in bytes.
-    size : int
-        Size of the file on disk, in bytes.
-    label : str
-        Name of the file for the error message; its ending selects the advice.
-
-    Raises
-    ------
-    DataError
-        If ``needed`` exceeds the limit of :func:`allowed`.
-    """
+    """Raise DataError if reading a file of ``size`` bytes takes ``needed`` bytes or more, over its limit."""
     limit = allowed(size)
     if needed <= limit:
         return

@@ -125,17 +125,17 @@ def find_rival(text: str, dialect: TextOptions, *, blanks: bool = True) -> str |
 def title_of_several(text: str, dialect: TextOptions) -> tuple[int, str] | None:
     """Number of title lines above a table with several columns, and its delimiter. None without titles."""
     lines = text[:SAMPLE_CHARACTERS].splitlines()[:_SAMPLE_LINES]
-    for i in range(1, min(_MAX_TITLES, len(lines) - 2)):
-        below = "\n".join(lines[i:])
-        for mark in DELIMITERS:
-            if mark == dialect.delimiter or any(mark in line for line in lines[:i]) or not lines[i].strip():
-                continue
-            rows = rows_of_equal_width(below, replace(dialect, delimiter=mark))
-            # Text of one column has commas too, but followed by blanks, unlike those between cells.
-            is_prose = mark == "," and any(cell[:1] == " " for row in rows for cell in row[1:])
-            if rows and not is_prose and len(set(rows[0])) == len(rows[0]):
-                return i, mark
-    return None
+    titled = []
+    for mark in DELIMITERS:
+        n_titles = next((i for i, line in enumerate(lines) if mark in line), 0)
+        if mark == dialect.delimiter or not 0 < n_titles < min(_MAX_TITLES, len(lines) - 2):
+            continue
+        rows = rows_of_equal_width("\n".join(lines[n_titles:]), replace(dialect, delimiter=mark))
+        # Text of one column has commas too, but followed by blanks, unlike those between cells.
+        is_prose = mark == "," and any(cell[:1] == " " for row in rows for cell in row[1:])
+        if rows and not is_prose and len(set(rows[0])) == len(rows[0]):
+            titled.append((n_titles, mark))
+    return min(titled, key=lambda pair: pair[0], default=None)
 
 
 def _consistent(widths: Sequence[int]) -> bool:

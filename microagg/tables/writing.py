@@ -83,23 +83,7 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
 
 
 def written(frame: IntoDataFrame, name: str) -> Written:
-    """Like :func:`write_table`, but also reports the changes that the format requires.
-
-    Parameters
-    ----------
-    frame, name
-        As in :func:`write_table`.
-
-    Returns
-    -------
-    Written
-        Bytes of the file, new names of columns whose names the format does not allow, and notices of other changes.
-
-    Raises
-    ------
-    DataError, ParameterError
-        As in :func:`write_table`.
-    """
+    """Like :func:`write_table`, but also reports the changes that the format requires."""
     columns = check_table(frame, name)
     ending = written_ending(name)
     table = pd.DataFrame(columns, copy=False)
