@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-import zipfile
 
 import openpyxl
 
 from tests.corpus.case import Case
 from tests.tables.common import xlsx
+from tests.tables.workbooks import book as by_hand
 
 TOO_MUCH = "would take at least .* MB of memory, over the limit of|over the limit|more than .* cells"
 
@@ -30,51 +30,21 @@ def book(*rows, change=None):
     return make
 
 
-OFFICE = "http://schemas.openxmlformats.org"
-SPACE = f'xmlns="{OFFICE}/spreadsheetml/2006/main"'
-KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-RELATIONS = f'<Relationships xmlns="{OFFICE}/package/2006/relationships">'
-TYPE = f'Type="{OFFICE}/officeDocument/2006/relationships'
-STRINGS = f"<sst {SPACE}><si><t>a</t></si></sst>"
-
-
-def with_parts(sheet, strings=STRINGS):
-    """Return a workbook of one sheet and its shared texts, as XML."""
-    parts = {
-        "[Content_Types].xml": f'<Types xmlns="{OFFICE}/package/2006/content-types">'
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        f'<Override PartName="/xl/workbook.xml" ContentType="{KIND}.sheet.main+xml"/>'
-        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{KIND}.worksheet+xml"/>'
-        f'<Override PartName="/xl/sharedStrings.xml" ContentType="{KIND}.sharedStrings+xml"/></Types>',
-        "_rels/.rels": f'{RELATIONS}<Relationship Id="rId1" {TYPE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook {SPACE} xmlns:r="{OFFICE}/officeDocument/2006/relationships">'
-        '<sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f'{RELATIONS}<Relationship Id="rId1" {TYPE}/worksheet" Target="worksheets/sheet1.xml"/>'
-        f'<Relationship Id="rId2" {TYPE}/sharedStrings" Target="sharedStrings.xml"/></Relationships>',
-        "xl/worksheets/sheet1.xml": sheet,
-        "xl/sharedStrings.xml": strings,
-    }
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, part in parts.items():
-            archive.writestr(name, part)
-    return stream.getvalue()
-
-
 def sheet(rows):
-    return f'<?xml version="1.0"?><worksheet {SPACE}><sheetData>{rows}</sheetData></worksheet>'
+    """Return the XML of a sheet of rows, which are XML."""
+    return f'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{rows}</sheetData></worksheet>'
 
 
 def shared_text(characters, cells):
     """Return a workbook in which many cells have one text."""
-    strings = f'<?xml version="1.0"?><sst {SPACE}><si><t>a</t></si><si><t>{"x" * characters}</t></si></sst>'
     rows = "".join(f'<row r="{i}"><c r="A{i}" t="s"><v>1</v></c></row>' for i in range(2, cells + 2))
-    return with_parts(strings=strings, sheet=sheet(f'<row r="1"><c r="A1" t="s"><v>0</v></c></row>{rows}'))
+    xml = sheet(f'<row r="1"><c r="A1" t="s"><v>0</v></c></row>{rows}')
+    return by_hand(xml, shared=["<t>a</t>", f"<t>{'x' * characters}</t>"])
 
 
 def last_row():
     first, second = '<row r="1"><c r="A1"><v>7</v></c></row>', '<row r="2"><c r="A2"><v>8</v></c></row>'
-    return with_parts(sheet=sheet(f'{first}{second}<row r="1048576"><c r="XFD1048576"><v>9</v></c></row>'))
+    return by_hand(sheet(f'{first}{second}<row r="1048576"><c r="XFD1048576"><v>9</v></c></row>'))
 
 
 def laughs():
@@ -82,7 +52,8 @@ def laughs():
     entities = '<!ENTITY a "lol">' + "".join(
         f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghi", strict=True)
     )
-    return with_parts(sheet=f'<?xml version="1.0"?><!DOCTYPE x [{entities}]><worksheet {SPACE}><sheetData><row r="1"><c t="inlineStr"><is><t>&i;</t></is></c></row></sheetData></worksheet>')  # fmt: skip
+    xml = sheet('<row r="1"><c t="inlineStr"><is><t>&i;</t></is></c></row>')
+    return by_hand(f'<?xml version="1.0"?><!DOCTYPE x [{entities}]>{xml}')
 
 
 def formatted(form):
@@ -133,7 +104,7 @@ WORKBOOKS = [
     Case("blank rows between records", "x.xlsx", book(["a", "b"], [1, 2], [], [3, 4]), says="blank|empty"),
     Case("a row of units", "x.xlsx", book(["age", "mass"], ["years", "kg"], [31, 70], [42, 80]), says="unit"),
     Case("a total at the end", "x.xlsx", book(["n", "c"], ["x", 10], ["y", 20], ["Total", 30]), says="total|last"),
-    Case("whole numbers beyond 2^53", "x.xlsx", lambda: with_parts(sheet=sheet('<row r="1"><c t="inlineStr"><is><t>a</t></is></c></row><row r="2"><c><v>12345678901234567890</v></c></row>')), says="'a'"),
+    Case("whole numbers beyond 2^53", "x.xlsx", lambda: by_hand(sheet('<row r="1"><c t="inlineStr"><is><t>a</t></is></c></row><row r="2"><c><v>12345678901234567890</v></c></row>')), says="'a'"),
     Case("cells with line breaks", "x.xlsx", book(["a"], ["x\ny"]), {"a": ["x\ny"]}),
     Case("characters spelled out", "x.xlsx", book(["a"], ["x_x000D_y"]), {"a": ["x\ry"]}),
     Case("equal names", "x.xlsx", book(["a", "a"], [1, 2]), refuses="more than once"),
@@ -141,12 +112,12 @@ WORKBOOKS = [
     Case("an empty sheet", "x.xlsx", book(), refuses="empty"),
     Case("a sheet with one column of gaps", "x.xlsx", book(["a", "b"], [1, None], [2, None]), {"a": ["1", "2"], "b": [None, None]}),
     Case("half of a workbook", "x.xlsx", lambda: xlsx([["a"], [1]])[:-200], refuses="damaged"),
-    Case("a damaged sheet", "x.xlsx", lambda: with_parts(sheet="<worksheet"), refuses="damaged"),
+    Case("a damaged sheet", "x.xlsx", lambda: by_hand("<worksheet"), refuses="damaged"),
     Case("a billion laughs", "x.xlsx", laughs, refuses="damaged|entit", heavy=True, page=True),
     Case("one text of 30,000 characters in 100,000 cells", "x.xlsx", lambda: shared_text(30_000, 100_000), refuses=TOO_MUCH, heavy=True, page=True),
     Case("one text of 100,000 characters in 20,000 cells", "x.xlsx", lambda: shared_text(100_000, 20_000), refuses=TOO_MUCH, heavy=True),
     Case("a cell in the last row", "x.xlsx", last_row, says="blank|empty|row", refuses="rows|cells|records", heavy=True, page=True),
-    Case("a sheet of 400 MB of blanks", "x.xlsx", lambda: with_parts(sheet=sheet(" " * 400_000_000)), refuses="MB", heavy=True),
+    Case("a sheet of 400 MB of blanks", "x.xlsx", lambda: by_hand(sheet(" " * 400_000_000)), refuses="MB", heavy=True),
 ]  # fmt: skip
 
 CASES = WORKBOOKS

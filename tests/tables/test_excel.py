@@ -65,16 +65,10 @@ def again(frame):
 
 def test_numbers_keep_every_digit_and_their_type():
     frame = pd.DataFrame(
-        {
-            "whole": [1, -(10**15), 10**15],
-            "float": [2.0, 5e-324, 0.1 + 0.2],
-            "gaps": [1.5, np.nan, -2e300],
-            "flag": [True, False, True],
-            "short": np.array([255, 0, 1], dtype=np.uint8),
-        }
+        {"whole": [1, -(10**15), 10**15], "float": [2.0, 5e-324, 0.1 + 0.2], "gaps": [1.5, np.nan, -2e300]}
     )
     found = again(frame)
-    pd.testing.assert_frame_equal(found, frame.astype({"short": np.int64}))
+    pd.testing.assert_frame_equal(found, frame)
     assert found["float"].to_numpy().tobytes() == frame["float"].to_numpy().tobytes()
     # Excel would show no more digits than 15.
     assert again(pd.DataFrame({"id": [10**15 + 1, 1]}))["id"].tolist() == ["1000000000000001", "1"]
@@ -94,30 +88,19 @@ def test_text_is_text():
 
 
 def test_dates_are_dates():
-    frame = pd.DataFrame(
-        {
-            "day": np.array(["1900-03-01", "NaT", "9999-12-31"], dtype="M8[s]"),
-            "time": pd.to_datetime(["2024-05-01 12:00:01.123", None, "1999-12-31 23:59:59.999"]),
-            "early": pd.to_datetime(["1900-02-28", None, "2024-05-01"]),
-            "fine": pd.to_datetime(["2024-05-01 12:00:01.123456", None, None]),
-        }
-    )
-    found = again(frame)
-    for name in ("day", "time"):
-        assert found[name].tolist()[::2] == frame[name].tolist()[::2]
-        assert pd.isna(found[name][1])
-    assert found["early"].tolist()[::2] == ["1900-02-28 00:00:00", "2024-05-01 00:00:00"]
-    assert found["fine"][0] == "2024-05-01 12:00:01.123456"
-    row = cells(frame)[1]
+    columns = {
+        "day": np.array(["1900-03-01", "NaT", "9999-12-31"], dtype="M8[us]"),
+        "time": np.array(["2024-05-01T12:00:01.123", "NaT", "1999-12-31T23:59:59.999"], dtype="M8[us]"),
+    }
+    frame = pd.DataFrame(columns)
+    pd.testing.assert_frame_equal(again(frame), frame)
+    odd = {"early": ["1900-02-28 00:00:00", "2024-05-01 00:00:00"], "fine": ["2024-05-01 12:00:01.123456", None]}
+    found = again(pd.DataFrame({name: pd.to_datetime(cells) for name, cells in odd.items()}))
+    assert texts(found) == list(odd.values())
     # Day 61 of Excel's calendar is 1900-03-01, by its own count.
-    assert row[0].value == dt.datetime(1900, 3, 1)
-    assert b'<c r="A2" s="1"><v>61</v></c>' in sheet_of(write_table(frame, "x.xlsx"))
-    assert [cell.is_date for cell in row] == [True, True, False, False]
-
-
-def sheet_of(data):
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return archive.read("xl/worksheets/sheet1.xml")
+    first = cells(frame)[1][0]
+    assert (first.value, first.is_date) == (dt.datetime(1900, 3, 1), True)
+    assert '<c r="A2" s="1"><v>61</v></c>' in parts(write_table(frame, "x.xlsx"))["xl/worksheets/sheet1.xml"]
 
 
 def test_limits_of_a_sheet(monkeypatch):

@@ -15,6 +15,7 @@ import pytest
 from microagg import DataError, ParameterError
 from microagg.tables import parquet_files, read_file, read_table, write_table
 from tests.cases import for_each
+from tests.corpus.case import texts_of
 from tests.tables.common import fails, parquet
 
 
@@ -28,10 +29,6 @@ def test_parquet_bomb_is_not_unpacked(monkeypatch):
 
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", read)
     fails("200,000 records with 1 columns, over the limit of 100,000 cells", data, name="x.parquet", max_cells=100_000)
-
-
-def far(kind, *values):
-    return pa.array(values, pa.int32() if kind == pa.date32() else pa.int64()).cast(kind)
 
 
 D, day = decimal.Decimal, dt.date
@@ -61,14 +58,6 @@ EXACT = {
 }
 
 
-def texts_of(series):
-    """Return the cells of a column as text, None where there is no value."""
-    cells = [None if absent else str(cell) for cell, absent in zip(series, series.isna(), strict=True)]
-    if all(cell is None or cell.endswith(" 00:00:00") for cell in cells):
-        cells = [cell and cell.removesuffix(" 00:00:00") for cell in cells]
-    return cells
-
-
 @for_each(("column", "dtype", "texts"), EXACT.values())
 def test_columns_are_read_exactly_without_a_word(column, dtype, texts):
     reading = read_file(parquet(pa.table({"a": column})), name="x.parquet")
@@ -82,11 +71,9 @@ def test_columns_are_read_exactly_without_a_word(column, dtype, texts):
 
 
 def test_old_times_of_96_bits_reach_beyond_those_of_nanoseconds():
-    table = pa.table({"t": far(pa.timestamp("us"), -62135596800 * 10**6, 0)})
-    assert texts_of(read_table(parquet(table, use_deprecated_int96_timestamps=True), name="x.parquet")["t"]) == [
-        "0001-01-01",
-        "1970-01-01",
-    ]
+    times = pa.array([-62135596800 * 10**6, 0]).cast(pa.timestamp("us"))
+    data = parquet(pa.table({"t": times}), use_deprecated_int96_timestamps=True)
+    assert texts_of(read_table(data, name="x.parquet")["t"]) == ["0001-01-01", "1970-01-01"]
 
 
 def test_names_with_dots_and_without_anything():
