@@ -1,7 +1,5 @@
 """The limits of each kind of file, and of the memory that reading one may take."""
 
-import io
-
 import numpy as np
 import pandas as pd
 import pyreadstat
@@ -11,10 +9,9 @@ from click.testing import CliRunner
 from microagg.cli import cli, releasing
 from microagg.errors import DataError
 from microagg.release import check_file
-from microagg.tables import notices, read_file, read_table
+from microagg.tables import notices, read_table
 from microagg.tables.limits import LIMITS, cut, exceeds
 from microagg.tables.notices import allowed, check_memory
-from microagg.tables.stata_spss_writer import rewritten
 from microagg.tables.writing import written
 from tests.cases import for_each
 
@@ -38,18 +35,6 @@ def test_dates_outside_the_calendar_of_a_format_are_text(ending, first):
     read = read_table(written(frame, f"x{ending}").data, name=f"x{ending}")
     assert read["fits"].tolist() == frame["fits"].tolist()
     assert read["early"].tolist() == [str(cell) for cell in frame["early"]]
-
-
-def test_labels_of_columns_go_along_and_are_cut_with_a_notice(tmp_path):
-    frame = pd.DataFrame({"a.b": [1.0], "c": [2.0]})
-    pyreadstat.write_sav(frame, str(tmp_path / "x.sav"), column_labels=["y" * 81, "short"])
-    original, names = read_file(tmp_path / "x.sav"), {"a.b": "a.b", "c": "c"}
-    file = rewritten(original.frame, original.source, original.frame, np.arange(1), set(names), names, ".dta")
-    assert file.renamed == {"a.b": "a_b"}
-    assert pyreadstat.read_dta(io.BytesIO(file.data))[1].column_labels == ["y" * 80, "short"]
-    [notice] = file.notices
-    assert (notice.code, notice.column) == ("cut-variable-label", "a_b")
-    assert "is cut to 80" in notice.text
 
 
 def test_a_file_that_cannot_hold_the_table_is_refused_before_records_are_grouped(tmp_path, monkeypatch):

@@ -35,8 +35,8 @@ def test_semicolons_with_decimal_commas():
 
 
 def test_wrong_delimiter_given():
-    message = fails("divided by ',', the file 'x.csv' has only one column", b"a;b\n1;2\n", name="x.csv", delimiter=",")
-    assert "choose ';' as the delimiter" in message
+    says = "divided by ',', the file 'x.csv' has only one column, .*: choose ';' as the delimiter"
+    fails(says, b"a;b\n1;2\n", name="x.csv", delimiter=",")
     fails("choose tab as the delimiter", b"a\tb\n1\t2\n", name="x.csv", delimiter=";")
     # Here the wrong delimiter makes lines of different lengths.
     fails("choose ';' as the delimiter, which divides", b"a;b\n1,5;2\n3;4\n", name="x.csv", delimiter=",")
@@ -93,8 +93,7 @@ def test_unicode_is_recognized(encoding, mark):
 
 def test_wrong_encoding():
     data = "ort,n\nKöln,1\n".encode("cp1252")
-    message = fails(r"'x.csv' is not valid UTF-8 at byte 7 \(0xf6\)", data, name="x.csv")
-    assert "cp1252" in message
+    fails(r"'x.csv' is not valid UTF-8 at byte 7 \(0xf6\).* cp1252", data, name="x.csv")
     assert read_csv(data, encoding="cp1252")["ort"].tolist() == ["Köln"]
     fails("is not valid UTF-8 at byte 7.*choose another encoding", data, name="x.csv", encoding="utf-8")
     fails("is not valid UTF-16", b"\xff\xfea\x00\x01", name="x.csv")
@@ -108,12 +107,6 @@ def test_too_many_cells_in_text():
 
 
 RECORDS = "name,age,income\nA,31,100\nB,45,200\nC,22,300\nD,50,400\nE,61,500\n"
-
-
-@pytest.mark.parametrize("header", ["0,1,2", ",0,1", "2019,2020,2021"])
-def test_numbers_that_may_well_be_names(header):
-    frame = read_csv(f"{header}\n4,5.5,6\n7,8,9\n")
-    assert [name for name in frame if not name.startswith("column")] == [name for name in header.split(",") if name]
 
 
 def test_a_header_repeated_with_another_delimiter():
