@@ -152,8 +152,6 @@ def _offer_suggestions(table: Table) -> None:
             st.button(label, key="accept_unsure", on_click=columns.accept, args=(table, acceptable))
         if sure:
             shell.link("choose_k", "**Choose k →**")
-    if sure:
-        st.caption(f"Sure suggestions: {_by_role(table, sure)}.")
 
 
 def _count_suggestions(n_columns: int, undecided: Sequence[str], unsure: Sequence[str]) -> str:
@@ -168,13 +166,6 @@ def _count_suggestions(n_columns: int, undecided: Sequence[str], unsure: Sequenc
     if unsure:
         summary += f" **{len(unsure):,} need{'s' if len(unsure) == 1 else ''} a decision: {rows.some(unsure)}.**"
     return summary
-
-
-def _by_role(table: Table, names: Sequence[str]) -> str:
-    """Return columns by their role, as Markdown."""
-    all_columns = columns.columns(table)
-    chosen = {role: [name for name in names if all_columns[name].role == role] for role in columns.ROLES}
-    return "; ".join(f"{columns.ROLES[role]}: {rows.some(each)}" for role, each in chosen.items() if each)
 
 
 def _say_marked(table: Table, marked: Mapping[str, str]) -> None:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 from pandas.api.types import is_datetime64_any_dtype
 
-from microagg.columns import Column, recodes
+from microagg import MicroaggError
+from microagg.columns import Column, bin_edges, recodes
 from microagg.columns.records import is_number
-from microagg.columns.taxonomy import category
+from microagg.columns.schema import check_levels
+from microagg.columns.taxonomy import Taxonomy, category
 from microagg.validation import FloatArray
-from pages.data import attributes, table
-from pages.shared import columns, recodings, state
+from pages.data import table
+from pages.shared import columns, recodings, state, theme
+from pages.shared.figures import finish, show_figure
 from pages.shared.tables import Table
-from pages.shared.text import count, escape_markdown, kind_title, listing, named, number, sentence
+from pages.shared.text import count, escape_html, escape_markdown, kind_title, listing, named, number, sentence
 from pages.shared.workspace import Workspace
 
-_MOST_VALUES = 1_000  # that stand in a table
+_MOST_VALUES = 1_000  # that stand in a table, or are drawn of a column that is not grouped on
+_MOST_BINS, _MOST_BARS = 40, 12  # of numbers, and of categories
+
+_TAXONOMY = "Taxonomy: indent each name below the one it belongs to"
 
 
 def show(source: Table, workspace: Workspace | None, name: str, names: Sequence[str]) -> None:
@@ -35,12 +43,11 @@ def show(source: Table, workspace: Workspace | None, name: str, names: Sequence[
             st.markdown(escape_markdown(label))
         st.caption(escape_markdown(_figures(source, workspace, column)))
         _suggestion(source, column)
-        _suppressed(source, column)
         _role_and_kind(source, column)
         _offers(source, column)
         if column.is_quasi_identifier:
             _missing(source, column)
-        attributes.show(source, workspace, name)
+        _values(source, workspace, column)
         _recoding(source, name)
 
 
@@ -70,22 +77,6 @@ def _suggestion(source: Table, column: Column) -> None:
     (st.warning if needs_decision else st.caption)(says)
     label = f"Accept the role {columns.ROLES[column.role]}"
     st.button(label, key="accept_one", on_click=columns.accept, args=(source, [column.name]))
-
-
-def _suppressed(source: Table, column: Column) -> None:
-    """Offer the two meanings of marks among numbers, where nobody has decided."""
-    if column.decided or not column.suppressed or not column.is_quasi_identifier:
-        return
-    numeric = next(pair for pair in column.kinds if pair[0] == "numeric")
-    answers: dict[str, dict[str, Any]] = {
-        "Count as missing": {"kind": "numeric", "form": numeric[1], "codes": True},
-        "Make them a category": {"kind": "nominal", "form": "", "codes": False},
-    }
-    with st.container(horizontal=True):
-        for label, changes in answers.items():
-            st.button(
-                label, key=f"suppressed_{label}", on_click=columns.decide, args=(source, column.name), kwargs=changes
-            )
 
 
 def _role_and_kind(source: Table, column: Column) -> None:
@@ -153,6 +144,182 @@ def _missing(source: Table, column: Column) -> None:
         st.markdown(":small[**Missing values**]")
         label, how = f"Missing values of {column.name}", {"options": list(options), "format_func": options.get}
         _tie(st.selectbox, source, column, "gaps", column.gaps, label, **how)
+
+
+# --- values: distribution, order and taxonomy ------------------------------------------------------------------------
+
+
+def _values(table: Table, workspace: Workspace | None, column: Column) -> None:
+    """Draw the values of a column, with the editor of its order or taxonomy; ``workspace`` has numbers and dates."""
+    name = column.name
+    is_grouped = column.is_quasi_identifier and bool(column.kind)
+    if is_grouped and column.kind == "ordinal":
+        _ordinal(table, name)
+    elif is_grouped and column.kind == "nominal":
+        _frequencies(table, name)
+        _edit_taxonomy(table, name)
+    elif is_grouped and workspace is not None:
+        _numbers(workspace.source.records.values[:, workspace.columns.index(name)], name, is_date=column.is_date)
+    elif (finite := columns.numbers_of(table, name)) is not None:
+        _numbers(finite, name)
+    elif column.n_distinct <= _MOST_VALUES:
+        _frequencies(table, name)
+
+
+def bars(counts: Mapping[str, int]) -> go.Figure:
+    """Draw the number of records with each value, the first on top."""
+    figure = go.Figure().add_bar(
+        x=list(counts.values()),
+        y=[escape_html(value) for value in counts],
+        orientation="h",
+        marker={"color": theme.NEUTRAL},
+        hovertemplate="<b>%{y}</b><br>%{x:,} records<extra></extra>",
+    )
+    figure.update_xaxes(title="records")
+    figure.update_yaxes(type="category", autorange="reversed")
+    figure.update_layout(bargap=0.25)
+    return finish(figure, min(max(160, 24 * len(counts) + 60), 900))
+
+
+def numbers(values: np.ndarray, *, dates: bool = False) -> go.Figure:
+    """Draw the distribution of numbers, or ``dates`` as days since 1970."""
+    counts, edges = np.histogram(values, bin_edges(values, _MOST_BINS))
+    ends = [[_day(edge) if dates else f"{edge:.4g}" for edge in pair] for pair in itertools.pairwise(edges)]
+    unit = 86_400_000 if dates else 1  # Plotly counts dates in milliseconds
+    figure = go.Figure().add_bar(
+        x=(edges[:-1] + edges[1:]) / 2 * unit,
+        y=counts,
+        width=np.diff(edges) * unit,
+        marker={"color": theme.NEUTRAL},
+        customdata=ends,
+        hovertemplate="%{customdata[0]} to %{customdata[1]}<br>%{y:,} records<extra></extra>",
+    )
+    how = {"type": "date", "title": "date"} if dates else {"title": "value"}
+    figure.update_xaxes(**how, range=[edges[0] * unit, edges[-1] * unit])
+    figure.update_yaxes(title="records")
+    figure.update_layout(bargap=0)
+    return finish(figure, 260)
+
+
+def _frequencies(table: Table, name: str) -> None:
+    """Draw the most frequent values."""
+    counts = columns.counts(table, name)
+    first = dict(sorted(counts.items(), key=lambda pair: -pair[1])[:_MOST_BARS])
+    if first:
+        most, n = next(iter(first.items()))
+        title = f"{count(len(counts), 'value')}, most frequent {most}: {count(n, 'record')}"
+        alt = f"How many records have each of the most frequent values of {name}."
+        show_figure(bars(first), title=title, key="attribute_values", alt=alt)
+
+
+def _numbers(values: np.ndarray, name: str, *, is_date: bool = False) -> None:
+    """Draw the distribution of numbers or dates."""
+    write: Callable[[float], str] = _day if is_date else number
+    low, first, third, high = (write(float(end)) for end in np.quantile(values, [0, 0.25, 0.75, 1], method="nearest"))
+    title = f"{name}: {low} to {high}; half of the records between {first} and {third}"
+    alt = f"How many records have which {name}."
+    show_figure(numbers(values, dates=is_date), title=title, key="attribute_numbers", alt=alt)
+
+
+def _day(days: float) -> str:
+    return str(np.datetime64(round(days), "D"))
+
+
+def _drafts() -> dict[tuple[str, str, str], tuple[str, str]]:
+    return st.session_state.setdefault("category_drafts", {})
+
+
+def _take(at: tuple[str, str, str], text: str, keep: Callable[[], None]) -> None:
+    """Run ``keep``; if it fails, keep ``text`` as a draft with the reason."""
+    try:
+        keep()
+        _drafts().pop(at, None)
+    except MicroaggError as error:
+        _drafts()[at] = (text, str(error))
+
+
+def _editor(table: Table, name: str, label: str, now: str, keep: Callable[[str], None], **options: Any) -> None:
+    """Draw a text area whose text goes to ``keep``, or stays as a draft under the reason."""
+    key, at = f"text_{label}_{name}", (table.identity, name, label)
+    text, problem = _drafts().get(at, (now, ""))
+
+    def take(entered: str) -> None:
+        _take(at, entered, lambda: keep(entered))
+
+    height = min(max(160, 20 * text.count("\n") + 60), 460)
+    state.tied(st.text_area, label, key, text, take, height=height, **options)
+    if problem:
+        st.error(sentence(problem))
+        st.caption("The version before it stays in use until this is corrected.")
+
+        def discard() -> None:
+            _drafts().pop(at, None)
+
+        st.button("Discard what I entered", on_click=discard)
+
+
+def _say_uncovered(table: Table, name: str, what: str, add: Callable[[list[str]], None]) -> None:
+    lacking = columns.uncovered(table, name)
+    if not lacking:
+        return
+    st.warning(f"The {what} lacks {escape_markdown(named(lacking))}, which occur in the data.")
+    st.button(f"Add {'it' if len(lacking) == 1 else 'them'}", on_click=add, args=(lacking,), type="primary")
+
+
+def _ordinal(table: Table, name: str) -> None:
+    levels = columns.levels_of(table, name)
+
+    def keep(text: str) -> None:
+        levels = check_levels(name, [line.strip() for line in text.splitlines() if line.strip()])
+        columns.enter(table, "ordinal", name, levels)
+
+    if not columns.is_entered(table, name):
+        st.info("The categories are in alphabetical order. Move lines below to put them in theirs.")
+    says = "A group becomes a range of this order; each step counts the same."
+    _editor(table, name, "The order: one category on each line, the lowest first", "\n".join(levels), keep, help=says)
+    _say_uncovered(table, name, "order", lambda lacking: keep("\n".join([*levels, *lacking])))
+    counts = columns.counts(table, name)
+    in_order = bars({level: counts.get(level, 0) for level in levels})
+    alt = f"How many records have each category of {name}, in its order."
+    show_figure(
+        in_order, title=f"{name}: {count(len(levels), 'category', 'categories')}", key="attribute_order", alt=alt
+    )
+
+
+def _edit_taxonomy(table: Table, name: str) -> None:
+    tree = columns.taxonomy_of(table, name)
+
+    def enter(entered: Taxonomy) -> None:
+        columns.enter(table, "taxonomies", name, entered.to_nested())
+
+    def put(make: Callable[[], Taxonomy]) -> None:
+        _take((table.identity, name, _TAXONOMY), tree.to_text(), lambda: enter(make()))
+
+    _one_click(table, name, tree, put)
+    _editor(
+        table,
+        name,
+        _TAXONOMY,
+        tree.to_text(),
+        lambda text: enter(Taxonomy.from_text(text)),
+        help="The root on the first line; two blanks more for each level below. All values must be equally deep: where a "
+        "branch has fewer levels, repeat its name (Private below Private).",
+    )
+    _say_uncovered(table, name, "taxonomy", lambda lacking: put(lambda: tree.with_values(lacking)))
+
+
+def _one_click(table: Table, name: str, tree: Taxonomy, put: Callable[[Callable[[], Taxonomy]], None]) -> None:
+    ready = {"The data set's own": columns.declared_taxonomy(table, name), **dict(columns.suggested(table, name))}
+    if not any(other and other.is_flat for other in ready.values()):
+        ready["All side by side"] = Taxonomy.flat(columns.counts(table, name))
+    with st.container(horizontal=True):
+        for title, other in ready.items():
+            if other and not _same(other, tree):
+                st.button(title, key=f"ready_{name}_{title}", on_click=put, args=(lambda other=other: other,))
+
+
+def _same(one: Taxonomy, other: Taxonomy) -> bool:
+    return one == other or (one.is_flat and other.is_flat and set(one.values) == set(other.values))
 
 
 # --- what values become ------------------------------------------------------------------------------------------------

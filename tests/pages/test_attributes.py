@@ -49,15 +49,13 @@ def enter(app, text):
     return settle(app)
 
 
-def test_numbers_are_drawn_with_their_middle_half():
+def test_numbers_are_drawn_with_the_range_of_their_middle_half():
     app = look_at(open_page("data", data="wine"), "proline")
     values = datasets.load("wine").frame["proline"].to_numpy()
     first, third = np.quantile(values, [0.25, 0.75], method="nearest")
     assert re.search(rf"proline: 278 to 1,680; .* {first:.0f} and {third:.0f}", plain(app))
     [figure] = figures(app)
     assert decode(figure["data"][0]["y"]).sum() == 178
-    [marked] = figure["layout"]["shapes"]
-    assert (marked["x0"], marked["x1"]) == (first, third)
     assert not app.text_area
 
 

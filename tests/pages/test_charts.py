@@ -9,7 +9,7 @@ import pytest
 
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
-from pages.data import attributes
+from pages.data import panel
 from pages.shared import curves, measures, theme
 from pages.shared.figures import spread_out, table
 
@@ -128,10 +128,10 @@ def test_values_of_k_far_apart_have_a_logarithmic_axis_and_the_acceptable_loss_d
 
 
 def test_whole_numbers_are_drawn_as_many_in_each_bin():
-    [bars] = attributes.numbers(np.repeat(np.arange(17.0, 91.0), 3), (30, 40)).data
+    [bars] = panel.numbers(np.repeat(np.arange(17.0, 91.0), 3)).data
     assert list(bars.y) == [6] * 37
-    assert sum(attributes.numbers(np.array([0.25, 0.5, 7.75]), (0, 1)).data[0].y) == 3
-    assert sum(attributes.numbers(np.full(5, 2.0), (2, 2)).data[0].y) == 5
+    assert sum(panel.numbers(np.array([0.25, 0.5, 7.75])).data[0].y) == 3
+    assert sum(panel.numbers(np.full(5, 2.0)).data[0].y) == 5
 
 
 # --- what figures show, as a table ------------------------------------------------------------------------------------

@@ -283,18 +283,6 @@ def test_text_that_reads_as_numbers_is_guessed_where_it_is_clear_and_asked_about
 
 
 @pytest.mark.parametrize(
-    ("answer", "entry"), [("Count as missing", "numeric.drop.1"), ("Make them a category", "nominal.drop.0")]
-)
-def test_marks_of_suppressed_cells_are_missing_values_or_a_category(answer, entry):
-    app = upload_to("n,x\n" + "".join(f"{'*' if i % 5 == 0 else 100 + i},{i % 9}\n" for i in range(90)))
-    assert marks(app)["⚠"] == ["n"]
-    look_at(app, "n").button(key=f"suppressed_{answer}").click()
-    assert not settle(app).error
-    assert decided(app) == [f"quasi_identifiers.{entry}:n"]
-    assert "suppressed_Count as missing" not in keys(app, "button")
-
-
-@pytest.mark.parametrize(
     ("form", "name", "content", "offered", "says"),
     [
         ("day m/d", "born", None, "'01/02/1950' is 1950-01-02", "born: 1950-01-02 to"),
