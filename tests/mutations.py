@@ -359,7 +359,7 @@ MUTATIONS = [
              "tests/columns/test_schema.py tests/release"),
     Mutation("codes for missing values that are not found once they are numbers", "",
              "without_codes(numerals.read(read, self.numbers[name]), codes)", "numerals.read(read, self.numbers[name])",
-             "tests/columns/test_schema_read.py"),
+             "tests/columns/test_schema.py"),
     Mutation("the month always before the day", "",
              "return evidence.day_first is not None", "return False", "tests/columns/test_dates.py"),
     Mutation("a guess of dates that does not ask for the order of day and month", "columns/kinds.py",

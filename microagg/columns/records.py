@@ -70,11 +70,6 @@ class Records:
                 f"records need one column of values for each of {len(self.attributes)} attributes (at least one), "
                 f"not values of shape {self.values.shape}."
             )
-        if self.file_domains is not None and self.file_domains.shape != (self.d,):
-            raise DataError(
-                f"records need one domain for each of {self.d} attributes, not domains of shape "
-                f"{self.file_domains.shape}."
-            )
         for j, attribute in enumerate(self.attributes):
             codes: Iterable[int] = attribute.taxonomy.leaves if attribute.taxonomy else range(len(attribute.levels))
             if attribute.kind != "numeric" and not np.isin(self.values[:, j], list(codes)).all():
@@ -331,10 +326,14 @@ def fill(
                 values[at, j] = code
             filled.append(Filled(name, len(rows), "category", GAP if list(by_gap) == [GAP] else ""))
         else:
-            code = _imputed_code(attribute, values[retained, j], frame[name].dtype)
-            frame[name] = _with_value(frame[name], attribute, values[:, j], rows, code)
-            what = "most frequent" if attribute.kind == "nominal" else "median"
-            filled.append(Filled(name, len(rows), what, _filled_value(attribute, code)))
+            series = frame[name].copy()
+            code = _imputed_code(attribute, values[retained, j], series.dtype)
+            value = _value_of(code, attribute, series, values[:, j])
+            series.iloc[rows] = value
+            frame[name], plain = series, int(code) if code == int(code) else code
+            if attribute.kind != "numeric" or attribute.unit:
+                plain = value.date() if attribute.unit else category(value)
+            filled.append(Filled(name, len(rows), "most frequent" if attribute.kind == "nominal" else "median", plain))
             values[rows, j] = code
     return Filling(frame, taxonomies, encoded, values, retained, tuple(filled))
 
@@ -365,10 +364,8 @@ def _taxonomy_with_gap(
     assert taxonomy is not None
     depth, gap_nodes = taxonomy.height, [node for node, name in enumerate(taxonomy.names) if name == gap]
     if not gap_nodes:
-        first = len(taxonomy.names)
-        # Levels that divide nothing, so that all leaves have the same depth.
-        names, parents = (gap,) * depth, (0, *range(first, first + depth - 1))
-        return Taxonomy(taxonomy.names + names, taxonomy.parents + parents), first + depth - 1
+        taxonomy = taxonomy.with_values([gap])
+        return taxonomy, taxonomy.leaves[-1]
     is_below_root = len(gap_nodes) == depth and taxonomy.parents[gap_nodes[0]] == 0
     # Kinds of missing values may have a place elsewhere in a taxonomy.
     is_leaf = is_below_root if gap == GAP else gap_nodes[-1] in taxonomy.leaves
@@ -412,27 +409,10 @@ def _imputed_code(attribute: Attribute, codes: FloatArray, dtype: Any) -> float:
     return float(narrow.type(middle)) if isinstance(narrow, np.dtype) and narrow.kind == "f" else float(middle)
 
 
-def _with_value(
-    series: pd.Series[Any], attribute: Attribute, codes: FloatArray, rows: IntArray, code: float
-) -> pd.Series[Any]:
-    """A column with the value of ``code`` at the positions ``rows``, in the type of the column."""
-    value: Any = code
+def _value_of(code: float, attribute: Attribute, series: pd.Series[Any], codes: FloatArray) -> Any:
+    """The value of a code, one of the ``codes`` of a column unless it is numeric, in the type of the column."""
     if attribute.kind != "numeric":
-        value = series.iloc[int(np.flatnonzero(codes == code)[0])]
-    elif attribute.unit:
-        value = pd.Timestamp(dates.to_dates(np.array([code]))[0])
-    elif is_bool_dtype(series):
-        value = bool(code)
-    elif is_integer_dtype(series):
-        value = int(code)
-    series = series.copy()
-    series.iloc[rows] = value
-    return series
-
-
-def _filled_value(attribute: Attribute, code: float) -> int | float | str | date:
-    if attribute.kind != "numeric":
-        return (attribute.taxonomy.names if attribute.taxonomy else attribute.levels)[int(code)]
+        return series.iloc[int(np.flatnonzero(codes == code)[0])]
     if attribute.unit:
-        return date.fromisoformat(dates.texts(np.array([code]), "day")[0])
-    return int(code) if code == int(code) else code
+        return pd.Timestamp(dates.to_dates(np.array([code]))[0])
+    return bool(code) if is_bool_dtype(series) else int(code) if is_integer_dtype(series) else code

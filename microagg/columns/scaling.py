@@ -69,29 +69,13 @@ class Scaling:
 
     @classmethod
     def fit(cls, X: FloatArray, method: str, names: Sequence[Any] | None = None) -> Self:
-        """Fit a scale to a table.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-            Records.
-        method : str
-            One of :data:`SCALES`.
-        names : sequence of column names, optional
-            Names of the columns for error messages.
-
-        Returns
-        -------
-        Scaling
-            The fitted scale.
+        """Fit one of :data:`SCALES` to the records ``X``, shape (n, d); errors call columns by ``names``.
 
         Raises
         ------
         DataError
             If there are no records, a value is missing, infinite or too large for distances, or a column's range is so
             small that its square underflows.
-        ParameterError
-            If ``method`` is unknown.
         """
         check_choice("scale", method, SCALES)
         if len(X) == 0:
@@ -111,34 +95,9 @@ class Scaling:
         variance: FloatArray,
         names: Sequence[Any] | None = None,
     ) -> Self:
-        """Fit a scale from statistics of the columns, when the table itself is not in memory.
+        """Fit a scale from statistics of the columns, each of shape (d,), when the table itself is not in memory.
 
-        Parameters
-        ----------
-        method : str
-            One of :data:`SCALES`.
-        low : array of shape (d,)
-            Minimum of each column.
-        center : array of shape (d,)
-            Mean minus minimum.
-        extent : array of shape (d,)
-            Maximum minus minimum.
-        variance : array of shape (d,)
-            Population variance.
-        names : sequence of column names, optional
-            Names of the columns for error messages.
-
-        Returns
-        -------
-        Scaling
-            The fitted scale.
-
-        Raises
-        ------
-        DataError
-            If the square of a column's range underflows.
-        ParameterError
-            If ``method`` is unknown.
+        They are the minimum, the mean minus the minimum, the maximum minus the minimum, and the population variance.
         """
         check_choice("scale", method, SCALES)
         is_constant = extent == 0.0

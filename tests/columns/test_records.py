@@ -57,8 +57,6 @@ def test_a_part_of_a_file_keeps_the_domains_of_the_file():
     assert part.domains.tolist() == whole.domains.tolist() == [10, 4]
     assert part.take(np.array([1])).domains.tolist() == [10, 4]
     assert part.attributes == whole.attributes
-    with pytest.raises(DataError, match=r"one domain for each of 2 attributes, not domains of shape \(3,\)"):
-        Records(whole.attributes, whole.values, np.ones(3))
 
 
 @for_each("shape", [(3,), (3, 1), (3, 3), (1, 3, 2)])

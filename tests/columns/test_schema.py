@@ -1,15 +1,19 @@
-"""The roles of columns, the kinds of quasi-identifiers and how they are encoded."""
+"""The roles of columns, the kinds of quasi-identifiers, what their cells stand for, and how they are encoded."""
 
 from __future__ import annotations
 
 import pickle
+from datetime import date
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, Schema
 from microagg.columns.taxonomy import Taxonomy
+from tests.cases import for_each
 from tests.mixed_table import LEVELS, ZIP, mixed_frame
 
 
@@ -117,7 +121,6 @@ def test_unnamed_quasi_identifiers_are_numbers_and_what_has_a_taxonomy_or_an_ord
 def test_a_numeric_column_with_a_taxonomy_is_nominal(frame):
     schema = Schema.infer(frame, "zip", taxonomies={"zip": ZIP})
     assert kinds(schema) == {"zip": "nominal"}
-    assert schema.taxonomies["zip"] is ZIP
     expected = [ZIP.node(value) for value in ("41076", "41099", "41075", "41076")]
     for dtype in (int, float, str, "Int64", "category"):
         assert schema.records(frame.astype({"zip": dtype})).values[:, 0].tolist() == expected
@@ -131,12 +134,8 @@ def test_a_numeric_column_with_a_taxonomy_is_nominal(frame):
 def test_records_hold_numbers_ranks_and_nodes(frame, schema):
     records = schema.records(frame)
     assert records.attributes == schema.attributes
-    assert [attribute.name for attribute in records.attributes] == ["age", "zip", "income", "sex"]
     zips = [ZIP.node(value) for value in (41076, 41099, 41075, 41076)]
-    assert records.values[:, 0].tolist() == [20, 30, 40, 60]
-    assert records.values[:, 1].tolist() == zips
-    assert records.values[:, 2].tolist() == [2, 0, 1, 0]
-    assert records.values[:, 3].tolist() == [1, 2, 2, 1]
+    assert records.values.T.tolist() == [[20, 30, 40, 60], zips, [2, 0, 1, 0], [1, 2, 2, 1]]
     assert records.domains.tolist() == [40, 2, 2, 1]
     # Nothing but the quasi-identifiers is looked at.
     np.testing.assert_array_equal(schema.records(frame[["sex", "income", "zip", "age"]]).values, records.values)
@@ -160,13 +159,6 @@ def test_missing_values_are_an_error_or_dropped(frame, schema, column, absent):
     assert again == schema
 
 
-def test_infinity_is_refused(frame, schema):
-    frame["age"] = [1.0, 2.0, np.inf, 4.0]
-    for missing in ("error", "drop"):
-        with pytest.raises(DataError, match="column 'age' has infinity in record 2"):
-            schema.records(frame, missing)
-
-
 @pytest.mark.parametrize(
     ("column", "value", "says"),
     [
@@ -175,14 +167,15 @@ def test_infinity_is_refused(frame, schema):
         ("sex", "x", "column 'sex', record 2 (counting from 0): the taxonomy has no value 'x': it has 'f', 'm'; add"),
         ("income", "huge", "column 'income' has 'huge' in record 2 (counting from 0), which is not in its order"),
         ("age", "old", "column 'age' is not numeric (record 2 holds 'old')"),
+        ("age", np.inf, "column 'age' has infinity in record 2"),
     ],
 )
 def test_unknown_values_are_named_with_column_and_record(frame, schema, column, value, says):
     frame = frame.astype(object)
     frame.iloc[2, frame.columns.get_loc(column)] = value
-    frame = frame.astype({name: float for name in ("age",) if name != column})
+    frame = frame.astype({"age": object if value == "old" else float})
     with pytest.raises(DataError) as error:
-        schema.records(frame)
+        schema.records(frame, missing="drop")
     assert says in str(error.value)
 
 
@@ -191,9 +184,6 @@ def test_unknown_values_are_found_when_kinds_are_inferred(frame):
         Schema.infer(frame, taxonomies={"zip": {"*": [41075, 41076]}})
     with pytest.raises(DataError, match=r"column 'income' has 'high' in record 0 .* not in its order 'low', 'middle'"):
         Schema.infer(frame, ["income"], ordinal={"income": ["low", "middle"]})
-    # A column without a value has no kind but that of its type.
-    with pytest.raises(DataError, match="the taxonomy of column 'status': a taxonomy needs a root and at least one"):
-        Schema.infer(frame.assign(status=pd.Categorical([None] * 4)), "status")
 
 
 # ---- Schemas ---------------------------------------------------------------------------------------------------------
@@ -209,15 +199,20 @@ def test_unknown_values_are_found_when_kinds_are_inferred(frame):
         ({"taxonomies": {"age": {}}}, DataError, "the taxonomy of column 'age': a taxonomy must be a mapping with exa"),
         ({"taxonomies": {"age": 5}}, ParameterError, "the taxonomy of column 'age': a taxonomy must be a Taxonomy, a"),
         ({"taxonomies": {"age": "absent.txt"}}, DataError, "the taxonomy of column 'age': the taxonomy 'absent.txt' c"),
+        ({"dates": "note"}, ParameterError, "there is a unit of dates for 'note', which is not among the quasi-ident"),
+        ({"dates": {"age": "month"}}, ParameterError, "the unit of the dates of 'age' must be one of 'day', 'year',"),
+        ({"numbers": {"age": "1 234"}}, ParameterError, "how the numbers of 'age' are written must be one of"),
+        ({"missing_codes": ["age"]}, ParameterError, "missing_codes must map column names to codes, not be ['age']"),
+        ({"missing_codes": {"age": [None]}}, ParameterError, "the missing codes of column 'age' hold a missing value"),
+        ({"dates": "age", "numbers": "age"}, ParameterError, "column 'age' has a unit of dates and an entry among the"),
     ],
 )
-def test_bad_taxonomies_and_orders_are_named(frame, given, error, says):
-    with pytest.raises(error) as from_frame:
-        Schema.infer(frame, "age", **given)
+def test_bad_kinds_are_named(frame, given, error, says):
     with pytest.raises(error) as alone:
         Schema(("age",), **given)
-    assert says in str(from_frame.value)
     assert says in str(alone.value)
+    with pytest.raises((ParameterError, DataError)):
+        Schema.infer(frame, "age", **given)
 
 
 def test_columns_that_are_neither_numbers_nor_categories_are_refused(frame):
@@ -238,3 +233,140 @@ def test_infer_warns_of_marks_of_suppressed_cells_where_nothing_is_declared():
     Schema.infer(frame, ["age", "income"], taxonomies={"income": None})
     schema = Schema.infer(frame, ["age", "income"], numbers=["income"], missing_codes={"income": "*"})
     assert schema.read(frame)["income"].isna().sum() == 3
+
+
+@pytest.fixture
+def messy():
+    return pd.DataFrame(
+        {
+            "age": ["34", " 3.5 ", "n/a", "-999.0"],
+            "born": ["31.12.2001", "1900-01-01", None, "1.3.2000"],
+            "rank": pd.Categorical(["low", "?", "high", "low"], categories=["?", "low", "high"], ordered=True),
+            "job": ["a", "b", "n/a", "a"],
+            "rooms": [1, -999, 3, 4],
+            "note": list("wxyz"),
+        },
+        index=[5, 5, 1, 0],
+    )
+
+
+@pytest.fixture
+def messy_schema(messy):
+    return Schema.infer(
+        messy,
+        ["age", "born", "rank", "job", "rooms"],
+        dates=["born"],
+        numbers="age",
+        missing_codes={"age": ["n/a", -999], "born": date(1900, 1, 1), "rank": "?", "job": ("n/a",), "rooms": [-999]},
+    )
+
+
+# ---- What cells stand for --------------------------------------------------------------------------------------------
+
+
+def test_schemas_hold_dates_numbers_and_codes_in_one_form(messy_schema):
+    assert messy_schema.dates == {"born": "day"}
+    assert messy_schema.numbers == {"age": None}
+    assert messy_schema.missing_codes["age"] == ("n/a", "-999")
+    assert pickle.loads(pickle.dumps(messy_schema)) == messy_schema
+    assert hash(pickle.loads(pickle.dumps(messy_schema))) == hash(messy_schema)
+    assert Schema(("a",), dates="a") == Schema(("a",), dates={"a": "day"}) != Schema(("a",), dates={"a": "year"})
+    assert Schema(("a",), missing_codes={"a": [-1.0, "-1"]}) == Schema(("a",), missing_codes={"a": "-1"})
+
+
+def test_quasi_identifiers_of_a_type_of_dates_are_dates(messy):
+    messy["when"] = pd.date_range("2000-01-01", periods=4)
+    messy["day"] = [date(2000, 1, 1), None, date(2000, 1, 3), date(2000, 1, 4)]
+    schema = Schema.infer(messy, ["when", "day", "rooms"])
+    assert schema.dates == {"when": "day", "day": "day"}
+    assert schema.encode(messy)[:, 0].tolist() == [10957, 10958, 10959, 10960]
+    assert Schema.infer(messy, "when", dates={"when": "year"}).dates == {"when": "year"}
+    assert Schema.infer(messy, "when", taxonomies={"when": None}).dates == {}
+    # Unless they are named, they are no quasi-identifiers.
+    assert Schema.infer(messy).quasi_identifiers == ("rooms",)
+    assert Schema.infer(messy, dates="when", numbers="rooms").quasi_identifiers == ("rooms", "when")
+    with pytest.raises(DataError, match="column 'when' has times with a time zone"):
+        Schema.infer(messy.assign(when=messy["when"].dt.tz_localize("UTC")), "when")
+
+
+def test_cells_become_what_they_stand_for(messy, messy_schema):
+    read = messy_schema.read(messy)
+    np.testing.assert_array_equal(read["age"], [34.0, 3.5, np.nan, np.nan])
+    assert read["born"].tolist() == [pd.Timestamp("2001-12-31"), pd.NaT, pd.NaT, pd.Timestamp("2000-03-01")]
+    assert read["rank"].isna().tolist() == [False, True, False, False]
+    assert list(read["rank"].cat.categories) == ["low", "high"]
+    assert read["job"].isna().tolist() == [False, False, True, False]
+    # Whole numbers beside a gap are still whole.
+    assert read["rooms"].dtype == "Int64"
+    assert read["rooms"].tolist() == [1, pd.NA, 3, 4]
+    expected = [[34, 11687, 0, 1, 1], [3.5, np.nan, np.nan, 2, np.nan], [np.nan, np.nan, 1, np.nan, 3]]
+    np.testing.assert_array_equal(messy_schema.encode(messy)[:3], expected)
+    np.testing.assert_array_equal(messy_schema.encode(messy)[3], [np.nan, 11017, 0, 1, 4])
+
+
+def test_reading_changes_neither_the_frame_nor_what_was_read(messy, messy_schema):
+    before = messy.copy(deep=True)
+    read = messy_schema.read(messy)
+    pd.testing.assert_frame_equal(messy, before)
+    assert messy_schema.read(read) is read
+    pd.testing.assert_index_equal(read.index, messy.index)
+    # Without anything to be read, it is the frame itself.
+    assert Schema(("rooms",)).read(messy) is messy
+    with pytest.raises(DataError, match="there is no column 'job'"):
+        messy_schema.read(messy.drop(columns="job"))
+
+
+def test_how_numbers_are_written_is_found_without_the_codes():
+    frame = pd.DataFrame({"a": ["1,234", "0,5", "1.5", "< 5"]})
+    schema = Schema.infer(frame, "a", numbers="a", missing_codes={"a": ["1.5", "< 5"]})
+    assert schema.numbers == {"a": "1.234,5"}
+    np.testing.assert_array_equal(schema.encode(frame)[:, 0], [1.234, 0.5, np.nan, np.nan])
+    # A schema that is made without a file looks at the file that it reads.
+    assert Schema(("a",), numbers="a").read(frame[:2])["a"].tolist() == [1.234, 0.5]
+    with pytest.raises(
+        DataError, match=r"column 'a' has '1.5', with a decimal point or a comma between thousands, and"
+    ):
+        Schema.infer(frame, "a", numbers="a", missing_codes={"a": "< 5"})
+
+
+@for_each("dtype", ["int16", "uint8", "int64", "Int64", "float32", "Float64", "str", object, "category"])
+def test_codes_are_found_whatever_the_type(dtype):
+    frame = pd.DataFrame({"a": pd.Series([9, 2, 9, 3]).astype(dtype)})
+    for code in (9, 9.0, "9"):
+        schema = Schema(("a",), missing_codes={"a": code})
+        read = schema.read(frame)
+        assert read["a"].isna().tolist() == [True, False, True, False]
+        assert schema.read(read) is read
+    other = Schema(("a",), missing_codes={"a": [" 9", "8", 99]})
+    assert other.read(frame) is frame
+
+
+@for_each("code", ["1900-01-01", "1900-01-01 00:00:00", date(1900, 1, 1), pd.Timestamp("1900-01-01")])
+@for_each("values", [["1900-01-01", "1.1.1900"], [pd.Timestamp("1900-01-01 10:00"), date(1900, 1, 1)]])
+def test_codes_of_dates_are_compared_by_the_day(code, values):
+    frame = pd.DataFrame({"a": pd.Series([*values, "2000-01-01"], dtype=object)})
+    schema = Schema(("a",), dates="a", missing_codes={"a": code})
+    read = schema.read(frame)
+    assert read["a"].isna().tolist() == [True, True, False]
+    assert schema.read(read) is read
+
+
+def test_codes_do_not_show_the_order_of_days_and_months():
+    frame = pd.DataFrame({"a": ["99/99/9999", "31/12/2001", "1/2/2001"]})
+    schema = Schema(("a",), dates="a", missing_codes={"a": "99/99/9999"})
+    np.testing.assert_array_equal(schema.encode(frame)[:, 0], [np.nan, 11687, 11354])  # 1 February: 11323 + 31
+
+
+@given(
+    st.lists(st.sampled_from(["1", "1.0", " 1", "-999", "-999.0", "x", "2.50", None]), max_size=6),
+    st.sets(st.sampled_from(["1", "-999", "x", 1, -999.0, 2.5])),
+)
+def test_reading_twice_is_reading_once(values, codes):
+    frame = pd.DataFrame({"a": pd.Series(values, dtype=object)})
+    codes |= {"x"}
+    schema = Schema(("a",), numbers="a", missing_codes={"a": codes})
+    read = schema.read(frame)
+    pd.testing.assert_frame_equal(schema.read(read), read)
+    wanted = {float(code) for code in codes if code != "x"}
+    expected = [np.nan if v in (None, "x") or float(v) in wanted else float(v) for v in values]
+    np.testing.assert_array_equal(schema.encode(frame)[:, 0], expected)
