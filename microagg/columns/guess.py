@@ -36,8 +36,8 @@ from microagg.validation import check_choice, quoted
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-#: The suggested roles, each with its name in a :class:`microagg.Schema`, which is the same.
-ROLES: Mapping[str, str] = {role: role for role in SCHEMA_ROLES if role != "classes"}
+#: The roles that are suggested.
+ROLES = tuple(role for role in SCHEMA_ROLES if role != "classes")
 
 #: A column with more distinct values than this is hardly a class label for prediction.
 MOST_CLASSES = 50
@@ -90,27 +90,18 @@ class Column:
         return replace(self, role=role, kind=kind, form=form, gaps="drop", codes=False, decided=True)
 
     def decide(self, **changes: Any) -> Self:
-        """The column with another role, kind, form, treatment of missing values, or meaning of codes.
+        """The column with another ``role``, ``kind``, ``form``, ``gaps`` or ``codes``, decided.
 
-        Parameters
-        ----------
-        **changes : Any
-            ``role``: one of :data:`ROLES`. ``kind`` and ``form``: a pair of :attr:`kinds`; without a form, the first
-            one of the kind. ``gaps``: one of :attr:`possible_gaps`, "drop" if the kind does not allow it. ``codes``:
-            whether missing-value codes count as missing; by default they do if text becomes numbers. An impossible kind
-            or form is ignored.
-
-        Returns
-        -------
-        Column
-            Decided.
+        Without a form, a kind has the first form in :attr:`kinds`; an impossible kind or form is ignored. Missing
+        values are dropped if the kind does not allow the chosen treatment. By default, missing-value codes count as
+        missing if text becomes numbers.
 
         Raises
         ------
         ParameterError
             If the role or the kind is unknown.
         """
-        check_choice("role", changes.get("role", self.role), tuple(ROLES))
+        check_choice("role", changes.get("role", self.role), ROLES)
         if changes.keys() & {"kind", "form"}:
             kind, form = changes.get("kind", self.kind), changes.get("form", "")
             check_choice("kind", kind, ("", *KINDS))
@@ -322,16 +313,9 @@ def _missing(count: int, n: int) -> tuple[str, ...]:
 
 
 def would_be_lost(column: Column, n: int, *, flat: bool = True) -> str:
-    """Reason why a release would lose a whole column that a person may want. Empty if it would not.
+    """Reason why a release of ``n`` records would lose a whole column that a person may want. Empty if it would not.
 
-    Parameters
-    ----------
-    column : Column
-        The column with its role and kind.
-    n : int
-        The number of records of the release.
-    flat : bool
-        Whether its taxonomy has no level between the values and the root.
+    ``flat`` tells whether the column's taxonomy has no level between the values and the root.
     """
     if column.role == "identifiers" and column.offers and not column.offers[0].is_like_code:
         offer = column.offers[0]

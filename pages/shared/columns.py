@@ -102,10 +102,6 @@ def _apply_decisions(table: Table, entries: tuple[str, ...], agreed: str) -> dic
     return all_columns
 
 
-def _entries() -> list[Entry]:
-    return [*map(decision_of, state.current().columns), *map(entry_of, state.current().entered)]
-
-
 def _is_same(table: Table, entry: Entry) -> bool:
     """Whether the column of an entry has the entry's digest; old entries without one pass."""
     return not entry.digest or entry.digest == _column_digest(table, entry.name)
@@ -120,6 +116,10 @@ def _column_digest(table: Table, name: str) -> str:
         return digest_bytes(f"{column.dtype}".encode() + values.tobytes())[:6]
 
     return _compute_once(table.original.identity, ("digest", name), compute)
+
+
+def _entries() -> list[Entry]:
+    return [*map(decision_of, state.current().columns), *map(entry_of, state.current().entered)]
 
 
 def changed(table: Table) -> list[str]:
@@ -317,12 +317,10 @@ def chosen_table() -> Table:
     """Return the chosen data set with recoded values. For errors see :func:`.tables.chosen_table`."""
     table = tables.chosen_table()
     recode = {name: changes for name, changes in recodes().items() if name in table.frame.columns}
-    return recoded_as(table, recode_arguments(table, recode)) if recode else table
-
-
-def recoded_as(table: Table, recoding: Mapping[str, Any]) -> Table:
-    """Return ``table`` recoded by arguments of :func:`microagg.microaggregate`."""
-    return _recoded(f"{table.identity} {recoding!r}", table, recoding) if recoding else table
+    if not recode:
+        return table
+    recoding = _recode_arguments(table, recode)
+    return _recoded(f"{table.identity} {recoding!r}", table, recoding)
 
 
 def recode(name: str, changes: Mapping[str, str | None]) -> None:
@@ -342,7 +340,7 @@ def set_recoding(column: str, changes: Mapping[str, str | None]) -> None:
     state.update(recode=tuple(_RECODE.kind.in_shell(others | ({column: changes} if changes else {}))))
 
 
-def recode_arguments(table: Table, recode: Mapping[str, Any]) -> dict[str, Any]:
+def _recode_arguments(table: Table, recode: Mapping[str, Any]) -> dict[str, Any]:
     """Return recodings as arguments of :func:`microagg.microaggregate`, with those that read their text as numbers."""
     chosen = [column for name, column in columns(table).items() if name in recode]
     read = [each for each in chosen if each.as_numbers and each.role in ("quasi_identifiers", "weights")]
