@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -217,11 +217,12 @@ def _numbers(column: ColumnValues, numbers: FloatArray, labels: Mapping[Any, str
     doubts = [listing(values, _MAX_EXCEPTIONS)] if values else []
     if coded.any():
         says = f" ({listing([repr(labelled[code]) for code in no_values], 3)})" if labelled else ""
-        doubts += _codes(column, coded, says or _distance_note(usual, numbers[coded]))
+        doubts += _codes(column, coded, says or f", far from all others ({interval(usual)})")
     if infinite := column.n_where(np.isinf(numbers)):
         doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: recode them, or have them missing")
-    code = _is_code(column, usual) if whole else None
-    if code is not None:
+    is_long = whole and len(usual) > 0 and usual.min() >= 10
+    lengths = {len(str(int(value))) for value in (usual.min(), usual.max())} if is_long else set()
+    if code := _code_of_digits(column.name, lengths):
         kind, kinds, hints = NOMINAL, (*CATEGORIES, NUMERIC), [code]
     else:
         kind, kinds = NUMERIC, (NUMERIC, *(CATEGORIES if len(usual) <= _MOST_CATEGORIES else ()))
@@ -230,8 +231,8 @@ def _numbers(column: ColumnValues, numbers: FloatArray, labels: Mapping[Any, str
             hints.append("may be years")
         elif hints and whole and len(usual) <= _FEW_NUMBERS:
             hints.append("few distinct integers: perhaps category codes")
-    reasons, is_code = (*hints, *doubts), code is not None
-    return Reading(kind, kinds, column.values(coded), reasons, present, is_code=is_code, labelled=bool(labelled))
+    reasons = (*hints, *doubts)
+    return Reading(kind, kinds, column.values(coded), reasons, present, is_code=bool(code), labelled=bool(labelled))
 
 
 def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -244,32 +245,19 @@ def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.
     if others.min() >= 0:
         # A change by -1 is a value among small numbers, and no age or income.
         coded |= negative & ((numbers < -1) | (others.max() >= 10))
-    # Codes count as far from values only if even the lowest of them is: next to 97, 98 is an age.
-    possible = np.sort(numbers[positive])
-    distant = [value for value in possible if value >= max(2 * others.max(), others.max() + 10)]
-    if len(distant) == len(possible):
-        coded |= positive
-    else:
-        coded |= np.isin(numbers, [value for value in distant if value >= 2 * np.setdiff1d(possible, distant).max()])
+    # Next to 97, 98 is an age: the first number that is far from all below it is a code, and so are those above.
+    greatest = others.max()
+    for value in np.sort(numbers[positive]):
+        if value >= max(2 * greatest, greatest + 10):
+            return coded | (positive & (numbers >= value))
+        greatest = value
     return coded
 
 
-def _distance_note(usual: FloatArray, codes: FloatArray) -> str:
-    below, above = bool((codes < 0).any()), bool((codes > 0).any())
-    if below and above:
-        return f", far from all others ({interval(usual)})"
-    if below:
-        return f", though no other is below {figure(usual.min())}"
-    return f", far above all others (at most {figure(usual.max())})"
-
-
-def _is_code(column: ColumnValues, usual: FloatArray) -> str | None:
-    """Reason to read whole numbers as codes, if the name indicates it and all have equally many digits."""
-    word = CODE.in_name(column.name)
-    if word is None or usual.min() < 10:
-        return None
-    digits = {len(str(int(value))) for value in (usual.min(), usual.max())}
-    return f"{digits.pop()} digits each, and the name says {word!r}: a code" if len(digits) == 1 else None
+def _code_of_digits(name: Hashable, lengths: Collection[int]) -> str:
+    """Reason to read digits as codes: the name indicates it, and all have equally many. Empty if not."""
+    word = CODE.in_name(name)
+    return f"{min(lengths)} digits each, and the name says {word!r}: a code" if word and len(lengths) == 1 else ""
 
 
 # --- text -------------------------------------------------------------------------------------------------------------
@@ -282,16 +270,13 @@ def _digits(column: ColumnValues) -> Reading | None:
     if not texts or not all(text.isascii() and text.isdigit() for text in texts):
         return None
     lengths = sorted({len(text) for text in texts})
-    word = CODE.in_name(column.name)
-    digits = f"{lengths[0]} digits" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]} digits"
     if any(len(text) > 1 and text[0] == "0" for text in texts):
-        reason = f"{digits}, leading zeros: a code"
-    elif word is not None and len(lengths) == 1:
-        reason = f"{digits} each, and the name says {word!r}: a code"
-    else:
+        digits = f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
+        reason = f"{digits} digits, leading zeros: a code"
+    elif not (reason := _code_of_digits(column.name, lengths)):
         return None
     reasons = (reason, *_codes(column, absent))
-    return Reading(NOMINAL, CATEGORIES, column.values(absent), reasons, is_code=word is not None)
+    return Reading(NOMINAL, CATEGORIES, column.values(absent), reasons, is_code=CODE.in_name(column.name) is not None)
 
 
 def _is_unlikely(column: ColumnValues, fits: Callable[[str], bool]) -> bool:
@@ -333,7 +318,8 @@ def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) ->
         read = readings[0]
         parsed = numbers[read.notation]
         coded = _number_codes(parsed, ~np.isnan(parsed)) & (column.counts >= REPEATED)
-        note = (_distance_note(parsed[~coded & ~np.isnan(parsed)], parsed[coded])) if coded.any() else ""
+        usual = parsed[~coded & ~np.isnan(parsed)]
+        note = f", far from all others ({interval(usual)})" if coded.any() else ""
         reasons = (sentence, *_codes(column, coded, note))
         codes, counts = (*read.codes, *column.values(coded)), (*read.counts, *column.counts[coded].tolist())
         read = replace(read, n=read.n - column.n_where(coded), codes=codes, counts=counts)

@@ -1,6 +1,6 @@
 """What values show of a column: integers that are codes, and roles that several columns show together.
 
-Replicate weights, numbers of persons in households, and a second weight show only beside other columns.
+Replicate weights and a second weight show only beside other columns.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.columns.kinds import NUMERIC, REPEATED
 from microagg.columns.names import words
-from microagg.columns.suggested_roles import LARGEST_HOUSEHOLD, Evidence, Suggestion, is_nested
-from microagg.columns.values import ColumnValues, are_whole
+from microagg.columns.suggested_roles import Evidence, Suggestion
+from microagg.columns.values import are_whole
 from microagg.validation import FloatArray, IntArray, listing
 
 # --- integers that are codes of categories ----------------------------------------------------------------------------
@@ -33,15 +32,10 @@ _GRADED = re.compile(
 # Columns whose integers are codes, of which there are at most as many and of which each stands for some records.
 _CODED, _CODED_SUFFIX = words("coded"), re.compile(r".*[^_\W]_?code", re.IGNORECASE)
 _MOST_CODES, _RECORDS_OF_CODE = 1000, 4
-# Codes of one digit with a gap between them, each with at least this share of the records, and how many there are.
-_MOST_DIGITS, _MIN_SHARE, _MIN_CODES = 9, 0.01, 3
-# A gap is an integer with at most these parts of the records of frequent ones, which have so many at least; the second
-# part is that of integers up to the last number.
-_SHORT_DEPTH, _DEPTH, _HIGH, _LARGEST_CODE = 4, 10, 30, 12
-# Counts, whose names say it, may be heaped.
+# Codes of one digit with gaps between them: their number, and the share of the records that each has. Counts, whose
+# names say it, may be heaped. In fewer records for each integer, one may be rare by chance.
+_MOST_DIGITS, _MIN_CODES, _MIN_SHARE, _MIN_RECORDS = 9, 3, 0.01, 10
 _QUANTITY = words("quantity")
-# How many records for each integer from the lowest to the highest show that a rare one is no quantity.
-_MIN_RECORDS = 10
 
 
 def kind_of_codes(column: Evidence) -> tuple[str, str]:
@@ -84,59 +78,26 @@ def _kind_in_label(present: FloatArray, label: str) -> str:
     return "nominal" if _REST.search(" ".join(meanings)) or not is_graded else "ordinal"
 
 
-def _has_gaps(present: FloatArray, counts_of_present: IntArray) -> bool:
-    """Whether few integers nearly lack one between frequent ones, as codes do and quantities do not.
-
-    Above one digit or with 0, as quantities may be rounded, or 0 in many records: two of them, which are rarer still.
-    """
-    low, high, n = present.min(), present.max(), counts_of_present.sum()
-    # In fewer records an integer may be rare by chance.
-    if low < 0 or high > _LARGEST_CODE or n < _MIN_RECORDS * (high - low):
+def _has_gaps(present: FloatArray, counts: IntArray) -> bool:
+    """Whether digits that are frequent have rare ones between them; those of rounded numbers have equal distances."""
+    low, high, n = present.min(), present.max(), counts.sum()
+    if low < 0 or high > _MOST_DIGITS or n < _MIN_RECORDS * (high - low):
         return False
-    is_short = low >= 1 and high <= _MOST_DIGITS
-    counts = np.zeros(int(high - low) + 1)
-    counts[(present - low).astype(np.int64)] = counts_of_present
-    # The lower one of the highest counts on both sides.
-    peaks = np.minimum(np.maximum.accumulate(counts), np.maximum.accumulate(counts[::-1])[::-1])
-    least = max(_MIN_SHARE * n, REPEATED)
-    is_frequent = counts >= least
-    is_valley = (peaks >= max(least, _HIGH)) & (counts <= peaks / (_SHORT_DEPTH if is_short else _DEPTH))
-    n_valleys = np.count_nonzero(np.diff(is_valley.astype(np.int64)) == 1)
-    if n_valleys >= (1 if is_short else 2) and _has_several_distances(is_frequent & ~is_valley):
-        return True
-    is_rare = (peaks >= least) & (counts < _MIN_SHARE * n)
-    return is_short and bool(is_rare.any()) and _has_several_distances(is_frequent)
-
-
-def _has_several_distances(is_code: NDArray[np.bool_]) -> bool:
-    """Whether integers, of which some are codes, have unequal distances; those of rounded numbers are equal."""
-    steps = np.diff(np.flatnonzero(is_code))
+    steps = np.diff(np.sort(present[counts >= max(_MIN_SHARE * n, REPEATED)]))
     return len(steps) >= _MIN_CODES - 1 and len(set(steps)) > 1
 
 
 # --- roles that several columns show together -------------------------------------------------------------------------
 
-# The minimum number of further persons in households.
-_MIN_SUPPORT = 10
 # Numbered columns are replicate weights if they are at least so many, have at least so many distinct values, and means
 # within this share of that of the weight.
 _MIN_REPLICATES, _MIN_VALUES, _NEAR = 5, 20, 0.2
-# Ascending numbers are hardly ages or years, but of households, if they are at least so many.
-_MIN_HOUSEHOLDS = 150
-# The share of records in which a number must count those of a household, or begin with its number.
-_MIN_COUNTED = 0.99
 
 
 def adjust(suggestions: list[Suggestion], columns: Sequence[Evidence]) -> None:
     """Replace in place the suggestions that other columns contradict."""
     _leave_out_replicates(suggestions, columns)
-    _leave_out_households(suggestions, columns)
-    _leave_out_persons(suggestions, columns)
     _keep_one_weight(suggestions, columns)
-
-
-def _leave_out(suggestions: list[Suggestion], i: int, reason: str, *, unsure: bool = True) -> None:
-    suggestions[i] = suggestions[i]._replace(role="identifiers", reason=reason, unsure=unsure)
 
 
 def _leave_out_replicates(suggestions: list[Suggestion], columns: Sequence[Evidence]) -> None:
@@ -159,7 +120,7 @@ def _leave_out_replicates(suggestions: list[Suggestion], columns: Sequence[Evide
                 "replicate weights can single out a record, so leave them out"
             )
             for i in members:
-                _leave_out(suggestions, i, reason, unsure=False)
+                suggestions[i] = suggestions[i]._replace(role="identifiers", reason=reason, unsure=False)
 
 
 def _mean(column: Evidence) -> float:
@@ -170,66 +131,6 @@ def _mean(column: Evidence) -> float:
     return float(np.nansum(numbers * values.counts)) / values.n_present
 
 
-def _leave_out_households(suggestions: list[Suggestion], columns: Sequence[Evidence]) -> None:
-    """Make identifiers of ascending numbers, and of codes, of households."""
-    for i, column in enumerate(columns):
-        if suggestions[i].role == "quasi_identifiers" and (what := _households(column)):
-            reason = f"{column.values.n_distinct:,} {what}, each of a few records in a row: perhaps of households"
-            _leave_out(suggestions, i, reason)
-
-
-def _households(column: Evidence) -> str:
-    """What neighboring records share if it is too many for ages, years or categories: numbers or codes."""
-    values, numbers = column.values, column.reading.numbers
-    if values.n_distinct < _MIN_HOUSEHOLDS or not is_nested(values):
-        return ""
-    if numbers is None:
-        is_code = not column.reading.is_date and values.texts.str.contains(r"\d").all()
-        return "codes" if is_code else ""
-    is_dense = are_whole(numbers) and np.ptp(numbers) <= 2 * values.n_distinct
-    return "ascending numbers" if is_dense and (np.diff(numbers) > 0).all() else ""
-
-
-def _leave_out_persons(suggestions: list[Suggestion], columns: Sequence[Evidence]) -> None:
-    """Make identifiers of numbers of persons in households, and of those of household and person together."""
-    households = [
-        column
-        for suggestion, column in zip(suggestions, columns, strict=True)
-        if suggestion.role == "identifiers" and is_nested(column.values)
-    ]
-    for i, column in enumerate(columns):
-        numbers = column.reading.numbers
-        if suggestions[i].role != "quasi_identifiers" or column.values.n_missing or numbers is None:
-            continue
-        if are_whole(numbers):
-            reasons = (_nested_reason(column.values, numbers, household) for household in households[:2])
-            if reason := next(filter(None, reasons), ""):
-                _leave_out(suggestions, i, f"{reason}: leave it out")
-
-
-def _nested_reason(values: ColumnValues, distinct: FloatArray, household: Evidence) -> str:
-    """Reason why a column numbers persons within households. Empty if it does not."""
-    numbers, above = distinct[values.positions], household.values
-    # Equally many records of each are the waves of a panel.
-    if above.counts.min() < above.counts.max() and 2 < values.n_distinct <= LARGEST_HOUSEHOLD:
-        positions = _position_in(above.positions)
-        is_counted, is_further = numbers == positions + distinct.min(), positions > 0
-        has_support = distinct.min() in (0, 1) and np.count_nonzero(is_further) >= _MIN_SUPPORT
-        if has_support and min(is_counted.mean(), is_counted[is_further].mean()) >= _MIN_COUNTED:
-            return f"it counts the records of each {str(above.name)!r}, as the number of a person in a household does"
-    if values.n_distinct == values.n and household.reading.numbers is not None:
-        of_household = household.reading.numbers[above.positions]
-        if any(np.mean(numbers // 10**digits == of_household) >= _MIN_COUNTED for digits in (1, 2, 3)):
-            return f"it begins with {str(above.name)!r} and is different in each record"
-    return ""
-
-
-def _position_in(positions: IntArray) -> IntArray:
-    """The position of each record in its block of equal neighbors, from 0, shape (n,)."""
-    starts = np.flatnonzero(np.diff(positions, prepend=-1))
-    return np.arange(len(positions)) - np.repeat(starts, np.diff(starts, append=len(positions)))
-
-
 def _keep_one_weight(suggestions: list[Suggestion], columns: Sequence[Evidence]) -> None:
     """Leave out all weights but the first that is clear and varies: several together single out a record."""
     weights = [i for i, suggestion in enumerate(suggestions) if suggestion.role == "weights"]
@@ -237,4 +138,4 @@ def _keep_one_weight(suggestions: list[Suggestion], columns: Sequence[Evidence])
     for i in weights[1:]:
         name = columns[weights[0]].values.name
         reason = f"a weight too, but {name!r} is taken for the weight of a record, so leave it out"
-        _leave_out(suggestions, i, reason)
+        suggestions[i] = suggestions[i]._replace(role="identifiers", reason=reason, unsure=True)

@@ -23,8 +23,6 @@ _ID_SHARE = 0.9
 _NAMED_ID_SHARE, _NAMED_IDS = 0.2, 100
 # Names of persons and addresses have more distinct values than this; "name" may also be the name of a region.
 _MIN_NAMES = 50
-#: The maximum number of persons in a household, and that of their mean.
-LARGEST_HOUSEHOLD, _MEAN_HOUSEHOLD = 30, 10
 # The minimum number of records as evidence for record numbers and numbers of documents.
 _MIN_RECORDS = 20
 _DIGITS_OF_DOCUMENTS = 8
@@ -90,7 +88,6 @@ _SAMPLE_WEIGHTS_JOINED = re.compile(
     r"|(?P<vague>rep|per|pers|person|ind|indiv|an|d|p|wm|ch|mn))_?(weights?|wgt|wght|wt)",
     re.IGNORECASE,
 )
-_WEIGHT_SUFFIX = re.compile(r"(?!.*(b|birth|body|baby|brain)(weight|wgt|wght|wt)).{2,}(weight|wgt|wght|wt)")
 # Forms of codes: of diagnoses (ICD) and branches (NACE), some with a point, and of medicines (ATC).
 _WITH_POINT = re.compile(r"[A-Z]\d{2}\.\d{1,2}[-*+!]?")
 _CODES = re.compile(rf"[A-Z]\d{{2}}[-*+!]?|{_WITH_POINT.pattern}|[A-Z]\d{{2}}[A-Z]{{2}}\d{{2}}")
@@ -179,7 +176,7 @@ def _claim_of_weight(evidence: Evidence) -> tuple[str, bool]:
     if not is_of_body and (joined or str(name).lower() == "pw" or evidence.word("replicate")):
         is_vague = any(match["vague"] for match in joined) and _are_body_weights(evidence)
         return f"the name says {str(name)!r}", not is_vague
-    if word := evidence.word("weight") or next((part for part in parts(name) if _WEIGHT_SUFFIX.fullmatch(part)), None):
+    if word := evidence.word("weight"):
         return f"the name says {word!r}", evidence.word("of samples") is not None and not is_of_body
     return (evidence.label_says if is_labelled else ""), False
 
@@ -256,23 +253,14 @@ def _identifier(evidence: Evidence) -> Suggestion | None:
     return None
 
 
-def is_nested(values: ColumnValues) -> bool:
-    """Whether each value stands on one or a few neighboring records, as the number of a household does."""
-    if values.n_missing or not 1 < values.n_distinct < values.n:
-        return False
-    if values.n > _MEAN_HOUSEHOLD * values.n_distinct or values.counts.max() > LARGEST_HOUSEHOLD:
-        return False
-    return bool((np.diff(values.positions) >= 0).all())
-
-
 def _named_identifier(evidence: Evidence) -> str | None:
     values, reading, name = evidence.values, evidence.reading, str(evidence.values.name)
     share = values.n_distinct / values.n_present
     claim = evidence.claim(NUMBERED)
     if not claim and (_ID_PREFIX.fullmatch(name) or (share == 1 and _NUMBER_SUFFIX.fullmatch(name))):
         claim = f"the name is {name!r}"
-    is_many = claim and (share >= _NAMED_ID_SHARE or values.n_distinct > _NAMED_IDS or is_nested(values))
-    if is_many and not reading.is_date and (reading.numbers is None or are_whole(evidence.numbers)):
+    is_many = share >= _NAMED_ID_SHARE or values.n_distinct > _NAMED_IDS
+    if claim and is_many and not reading.is_date and (reading.numbers is None or are_whole(evidence.numbers)):
         return f", and {claim}: looks like an identifier"
     word = PERSONAL.in_name(values.name)
     # A name of a person is a column called "name", or one whose name has also a word for persons.
