@@ -25,8 +25,7 @@ from microagg.columns.numerals import AsNumbers
 from microagg.columns.records import KINDS
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema, as_options
-from microagg.columns.structure import adjust, kind_of_codes
-from microagg.columns.suggested_roles import Evidence, Suggestion, suggest_role
+from microagg.columns.suggested_roles import Evidence, Suggestion, adjust, kind_of_codes, suggest_role
 from microagg.columns.taxonomy import Taxonomy, category, category_counts
 from microagg.columns.values import ColumnValues
 from microagg.errors import ParameterError, brief

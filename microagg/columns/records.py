@@ -330,10 +330,12 @@ def fill(
             code = _imputed_code(attribute, values[retained, j], series.dtype)
             value = _value_of(code, attribute, series, values[:, j])
             series.iloc[rows] = value
-            frame[name], plain = series, int(code) if code == int(code) else code
-            if attribute.kind != "numeric" or attribute.unit:
-                plain = value.date() if attribute.unit else category(value)
-            filled.append(Filled(name, len(rows), "most frequent" if attribute.kind == "nominal" else "median", plain))
+            frame[name] = series
+            if attribute.kind == "numeric":
+                value = value.date() if attribute.unit else int(code) if code == int(code) else code
+            else:
+                value = category(value)
+            filled.append(Filled(name, len(rows), "most frequent" if attribute.kind == "nominal" else "median", value))
             values[rows, j] = code
     return Filling(frame, taxonomies, encoded, values, retained, tuple(filled))
 

@@ -1,21 +1,23 @@
-"""The role that one column seems to have: by its label, its name in a known survey, its values, and its name's words.
+"""The role that a column seems to have, and whether its integers are codes.
 
-Each rule returns a suggestion with its reason, or None if it does not apply; the first that applies decides. What only
-several columns show together stands in :mod:`microagg.columns.structure`.
+The evidence is its label, its name in a known survey, its values, and its name's words. Each rule returns a suggestion
+with its reason, or None if it does not apply; the first that applies decides. Replicate weights and a second weight
+show only beside other columns.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from microagg.columns.kinds import CATEGORIES, Reading, figure, interval
+from microagg.columns.kinds import CATEGORIES, NUMERIC, REPEATED, Reading, figure, interval
 from microagg.columns.names import NUMBERED, PERSONAL, PSU, REPLICATE_WEIGHTS, KnownName, Words, parts, words
 from microagg.columns.values import ColumnValues, are_whole
-from microagg.validation import FloatArray, counted, shortened
+from microagg.validation import FloatArray, IntArray, counted, listing, shortened
 
 # The share of distinct values from which text identifies records, and the one for columns named like an identifier,
 # of which the second is enough if they are many.
@@ -23,8 +25,8 @@ _ID_SHARE = 0.9
 _NAMED_ID_SHARE, _NAMED_IDS = 0.2, 100
 # Names of persons and addresses have more distinct values than this; "name" may also be the name of a region.
 _MIN_NAMES = 50
-# The minimum number of records as evidence for record numbers and numbers of documents.
-_MIN_RECORDS = 20
+# The minimum number of records as evidence for record numbers and numbers of documents; their digits.
+_MIN_NUMBERED = 20
 _DIGITS_OF_DOCUMENTS = 8
 # The upper limit of numbers of records and documents.
 _LARGEST_ID = 2.0**63
@@ -35,8 +37,6 @@ _MOST_STRATA, _MIN_STRATUM_SIZE, _MIN_UNIT_SIZE = 100, 10, 4
 # Usual body weights, in kilograms or pounds; their mean, and the most that the standard deviation is of it; a file of
 # persons has more of them than this.
 _BODY_WEIGHTS, _MEAN_BODY_WEIGHT, _BODY_DEVIATION, _FEWEST_BODY_WEIGHTS = (2.0, 400.0), (30.0, 250.0), 0.4, 12
-# How near to 1 the mean of weights is that add up to the number of records.
-_NEAR_ONE = 0.02
 _LONGEST_LABEL = 60
 
 
@@ -64,6 +64,12 @@ class Evidence:
         numbers = self.reading.numbers
         return np.array([]) if numbers is None else numbers[~np.isnan(numbers)]
 
+    @property
+    def total(self) -> float:
+        """The sum of the numbers of all records, 0 if the column is not numeric."""
+        numbers = self.reading.numbers
+        return 0.0 if numbers is None else float(np.nansum(numbers * self.values.counts))
+
     def word(self, group: str) -> str | None:
         """The first word of a group in the name, None if there is none."""
         return words(group).in_name(self.values.name)
@@ -82,27 +88,26 @@ class Evidence:
 
 _ID_PREFIX, _NUMBER_SUFFIX = re.compile(r"ID[a-z]+"), re.compile(r".*(num|nro|nmbr|number)", re.DOTALL)
 
-# Beginnings of words that "weight" ends, and words for weights of samples and of bodies.
+# Words for weights of samples in one word with "weight".
 _SAMPLE_WEIGHTS_JOINED = re.compile(
     r"(final?|fin|hh|hld|samp|sample|sampling|survey|svy|design|pop|base|cal|norm|stu|sch|house|household|analysis|psp"
     r"|(?P<vague>rep|per|pers|person|ind|indiv|an|d|p|wm|ch|mn))_?(weights?|wgt|wght|wt)",
     re.IGNORECASE,
 )
 # Forms of codes: of diagnoses (ICD) and branches (NACE), some with a point, and of medicines (ATC).
-_WITH_POINT = re.compile(r"[A-Z]\d{2}\.\d{1,2}[-*+!]?")
-_CODES = re.compile(rf"[A-Z]\d{{2}}[-*+!]?|{_WITH_POINT.pattern}|[A-Z]\d{{2}}[A-Z]{{2}}\d{{2}}")
+_CODES = re.compile(r"[A-Z]\d{2}(\.\d{1,2})?[-*+!]?|[A-Z]\d{2}[A-Z]{2}\d{2}")
 
 
 def suggest_role(evidence: Evidence) -> Suggestion:
     """The role that one column seems to have."""
-    rules = (_without_values, _weight, _constant, _in_survey, _medical_code, _design, _identifier, _confidential)
+    rules = (_unusable, _weight, _constant, _in_survey, _medical_code, _design, _identifier, _confidential)
     return next((suggestion for rule in rules if (suggestion := rule(evidence))), None) or _quasi_identifier(evidence)
 
 
-def _without_values(evidence: Evidence) -> Suggestion | None:
-    if evidence.values.n_distinct == 0:
-        return Suggestion("others", "no record has a value here")
-    return None if evidence.reading.kinds else Suggestion("others", "")
+def _unusable(evidence: Evidence) -> Suggestion | None:
+    is_empty = evidence.values.n_distinct == 0
+    reason = "no record has a value here" if is_empty else ""
+    return Suggestion("others", reason) if is_empty or not evidence.reading.kinds else None
 
 
 def _constant(evidence: Evidence) -> Suggestion | None:
@@ -146,8 +151,9 @@ def _weight(evidence: Evidence) -> Suggestion | None:
         return Suggestion("identifiers", f"{claim}: a replicate weight, which can single out a record, so leave it out")
     if len(numbers) <= 2 and set(numbers) <= {0.0, 1.0}:
         return None
+    claim_and_total = f"{claim}, and the values add up to {figure(round(evidence.total))}"
     if is_clear:
-        return Suggestion("weights", f"{claim}{_total(evidence)}: the weight of a record in a sample")
+        return Suggestion("weights", f"{claim_and_total}: the weight of a record in a sample")
     span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {interval(numbers)}"
     if evidence.word("of bodies") or words("of bodies").are_in_label(evidence.label):
         reason = f"{claim}, and it seems to be a body's ({span}): an outsider may know it"
@@ -155,7 +161,7 @@ def _weight(evidence: Evidence) -> Suggestion | None:
     if _are_body_weights(evidence):
         reason = f"{claim}; {span}: perhaps a body weight, not that of a record"
         return Suggestion("quasi_identifiers", reason, unsure=True)
-    reason = f"{claim}; {span}{_total(evidence)}: perhaps the weight of a record, not of a body"
+    reason = f"{claim_and_total}; {span}: perhaps the weight of a record, not of a body"
     return Suggestion("weights", reason, unsure=True)
 
 
@@ -179,17 +185,6 @@ def _claim_of_weight(evidence: Evidence) -> tuple[str, bool]:
     if word := evidence.word("weight"):
         return f"the name says {word!r}", evidence.word("of samples") is not None and not is_of_body
     return (evidence.label_says if is_labelled else ""), False
-
-
-def _total(evidence: Evidence) -> str:
-    """Clause on what the weights of all records add up to."""
-    values, numbers = evidence.values, evidence.reading.numbers
-    if numbers is None or not values.n_present:
-        return ""
-    total = float(np.nansum(numbers * values.counts))
-    if abs(total / values.n_present - 1) <= _NEAR_ONE:
-        return ", and the values add up to the number of records"
-    return f", and the values add up to {f'{total / 1e6:,.1f} million' if total >= 1e6 else figure(round(total))}"
 
 
 def _are_body_weights(evidence: Evidence) -> bool:
@@ -290,7 +285,7 @@ def _identifying_text(evidence: Evidence) -> str | None:
 def _identifying_numbers(evidence: Evidence) -> str | None:
     """Consecutive numbers of records, and long numbers of documents."""
     values, numbers = evidence.values, evidence.reading.numbers
-    if numbers is None or np.isnan(numbers).any() or values.n_distinct < max(values.n_present, _MIN_RECORDS):
+    if numbers is None or np.isnan(numbers).any() or values.n_distinct < max(values.n_present, _MIN_NUMBERED):
         return None
     if not (numbers == np.floor(numbers)).all() or np.abs(numbers).max() >= _LARGEST_ID:
         return None
@@ -338,3 +333,127 @@ def _quasi_identifier(evidence: Evidence) -> Suggestion:
         noun = f"{values.n_distinct:,} categories in {counted(values.n_present, 'record')}"
         return Suggestion("quasi_identifiers", f"{noun}: an outsider may know the category of a person")
     return Suggestion("quasi_identifiers", f"an outsider may know this {'date' if reading.is_date else 'number'}")
+
+
+# --- integers that are codes of categories ----------------------------------------------------------------------------
+
+# Codes with a meaning, such as "1: Married, 2: Widowed"; the share of the values that such a list explains.
+_CODE = re.compile(r"(?<![\d.])(-?\d{1,3})\s*[:=](?!\d)")
+_MIN_EXPLAINED = 0.8
+# Meanings without an order, and those with one.
+_REST = re.compile(r"\b(other|unknown|missing|refused|don.t know|not? (applicable|answer|stated))\b", re.IGNORECASE)
+_GRADED = re.compile(
+    r"\d|\b(very|moderate\w*|little|much|less|more|low|high|never|always|often|seldom|poor|fair|good|excellent"
+    r"|(dis)?agree|drop\w*)\b",
+    re.IGNORECASE,
+)
+
+# Columns whose integers are codes, of which there are at most as many and of which each stands for some records.
+_CODED, _CODED_SUFFIX = words("coded"), re.compile(r".*[^_\W]_?code", re.IGNORECASE)
+_MOST_CODES, _RECORDS_OF_CODE = 1000, 4
+# Codes of one digit with gaps between them: their number, and the share of the records that each has. Counts, whose
+# names say it, may be heaped. In fewer records for each integer, one may be rare by chance.
+_MOST_DIGITS, _MIN_CODES, _MIN_SHARE, _MIN_RECORDS = 9, 3, 0.01, 10
+_QUANTITY = words("quantity")
+
+
+def kind_of_codes(column: Evidence) -> tuple[str, str]:
+    """The kind of a column of integers that are codes, and the reason. Empty if they seem to be quantities."""
+    values, numbers, row = column.values, column.reading.numbers, column.survey_name
+    # Lists of codes are shorter than this.
+    if column.reading.kind != NUMERIC or numbers is None or len(numbers) > 2 * _MOST_CODES:
+        return "", ""
+    present = column.numbers
+    if not len(present) or not are_whole(present):
+        return "", ""
+    if row is not None and row.kind:
+        return ("", "") if row.kind == "numeric" else (row.kind, f"{row.survey} has codes here")
+    if kind := _kind_in_label(present, column.label):
+        return kind, "the label lists codes"
+    if 2 <= len(present) <= min(_MOST_CODES, values.n_present / _RECORDS_OF_CODE):
+        word = _CODED.in_name(values.name)
+        if word or _CODED_SUFFIX.fullmatch(str(values.name)):
+            return "nominal", f"integers, and the name says {word or str(values.name)!r}: codes"
+    # Changes, and opinions for and against, are -1 in many records.
+    if set(present) == {-1.0, 0.0, 1.0} and values.n_where(numbers == -1) < _MIN_SHARE * values.n_present:
+        return "nominal", "-1 is rare besides 0 and 1: codes"
+    if (
+        len(present) < _MIN_CODES
+        or _QUANTITY.in_name(values.name)
+        or not _has_gaps(present, values.counts[~np.isnan(numbers)])
+    ):
+        return "", ""
+    codes = listing([str(int(number)) for number in np.sort(present)], _MOST_DIGITS)
+    return "nominal", f"of the integers {codes} some are rare between frequent ones: codes"
+
+
+def _kind_in_label(present: FloatArray, label: str) -> str:
+    """Ordinal or nominal if the label lists the codes of most values, of which there are three or more."""
+    codes = [float(code) for code in _CODE.findall(label)]
+    if len(present) < _MIN_CODES or np.isin(present, codes).mean() < _MIN_EXPLAINED:
+        return ""
+    meanings = _CODE.split(label)[2::2]
+    is_graded = sum(bool(_GRADED.search(meaning)) for meaning in meanings) >= len(meanings) / 2
+    return "nominal" if _REST.search(" ".join(meanings)) or not is_graded else "ordinal"
+
+
+def _has_gaps(present: FloatArray, counts: IntArray) -> bool:
+    """Whether digits that are frequent have rare ones between them; those of rounded numbers have equal distances."""
+    low, high, n = present.min(), present.max(), counts.sum()
+    if low < 0 or high > _MOST_DIGITS or n < _MIN_RECORDS * (high - low):
+        return False
+    steps = np.diff(np.sort(present[counts >= max(_MIN_SHARE * n, REPEATED)]))
+    return len(steps) >= _MIN_CODES - 1 and len(set(steps)) > 1
+
+
+# --- roles that several columns show together -------------------------------------------------------------------------
+
+# Numbered columns are replicate weights if they are at least so many, have at least so many distinct values, and means
+# within this share of that of the weight.
+_MIN_REPLICATES, _MIN_VALUES, _NEAR = 5, 20, 0.2
+
+
+def adjust(suggestions: list[Suggestion], columns: Sequence[Evidence]) -> None:
+    """Replace in place the suggestions that other columns contradict."""
+    _leave_out_replicates(suggestions, columns)
+    _keep_one_weight(suggestions, columns)
+
+
+def _leave_out_replicates(suggestions: list[Suggestion], columns: Sequence[Evidence]) -> None:
+    """Make identifiers of numbered columns that each add up to about what the weight adds up to."""
+    weight = next((i for i, suggestion in enumerate(suggestions) if suggestion.role == "weights"), None)
+    if weight is None or not (mean := _mean(columns[weight])):
+        return
+    series: dict[str, list[int]] = {}
+    for i, column in enumerate(columns):
+        if match := re.fullmatch(r"(.*\D)\d+", str(column.values.name), re.DOTALL):
+            series.setdefault(match[1], []).append(i)
+    for members in series.values():
+        if len(members) < _MIN_REPLICATES:
+            continue
+        means = np.array([_mean(columns[i]) for i in members])
+        if (np.abs(means / mean - 1) <= _NEAR).all():
+            name = columns[weight].values.name
+            reason = (
+                f"one of {len(members)} numbered columns that each add up to about what {name!r} does: "
+                "replicate weights can single out a record, so leave them out"
+            )
+            for i in members:
+                suggestions[i] = suggestions[i]._replace(role="identifiers", reason=reason, unsure=False)
+
+
+def _mean(column: Evidence) -> float:
+    """Mean of a column of many numbers that are 0 or greater, NaN of any other."""
+    values, numbers = column.values, column.numbers
+    is_weight = values.n_distinct >= _MIN_VALUES and len(numbers) > 0 and numbers.min() >= 0
+    return column.total / values.n_present if is_weight else float("nan")
+
+
+def _keep_one_weight(suggestions: list[Suggestion], columns: Sequence[Evidence]) -> None:
+    """Leave out all weights but the first that is clear and varies: several together single out a record."""
+    weights = [i for i, suggestion in enumerate(suggestions) if suggestion.role == "weights"]
+    weights.sort(key=lambda i: (columns[i].values.n_distinct < 2, suggestions[i].unsure))
+    for i in weights[1:]:
+        name = columns[weights[0]].values.name
+        reason = f"a weight too, but {name!r} is taken for the weight of a record, so leave it out"
+        suggestions[i] = suggestions[i]._replace(role="identifiers", reason=reason, unsure=True)
