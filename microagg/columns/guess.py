@@ -202,10 +202,9 @@ def guess_columns(
     """Suggest role and kind of each column of ``frame``, or return the roles and kinds that a ``schema`` declares.
 
     A person has to confirm suggestions. Their evidence: the labels of variables; names of large surveys, which
-    ``survey_names.csv`` lists; values, such as numbers that ascend from household to household,
-    and weights that add up to a population; words of names (English, German, Spanish, French). Columns are
-    quasi-identifiers unless there is contrary evidence. Identifiers, replicate weights and all weights but one are left
-    out of a release.
+    ``survey_names.csv`` lists; values, such as numbers in a row; words of names (English, German, Spanish, French).
+    Columns are quasi-identifiers unless there is contrary evidence. Identifiers, replicate weights and all weights but
+    one are left out of a release.
 
     Parameters
     ----------
@@ -252,10 +251,8 @@ def _check_labels(frame: pd.DataFrame, variables: Any, values: Any) -> None:
             raise ParameterError(f"{what} names {quoted(unknown)}, which the table does not have: leave it out.")
     for name, of_codes in values.items():
         pairs = of_codes.items() if isinstance(of_codes, Mapping) else [("", of_codes)]
-        for code, text in pairs:
-            if isinstance(code, str) or not isinstance(text, str):
-                wrong = f"{brief(code)}: {brief(text)}"
-                raise ParameterError(f"the value_labels of {name!r} must map numbers to texts, not have {wrong}.")
+        if any(isinstance(code, str) or not isinstance(text, str) for code, text in pairs):
+            raise ParameterError(f"the value_labels of {name!r} must map numbers to texts, not be {brief(of_codes)}.")
 
 
 def _unreadable(series: pd.Series[Any]) -> Column:
@@ -338,19 +335,8 @@ def arguments(
 ) -> dict[str, Any]:
     """Arguments of :func:`microagg.microaggregate` for ``columns`` of ``frame``, without empty ones.
 
-    Of several columns of weights the first counts; the others are released unchanged.
-
-    Parameters
-    ----------
-    frame : DataFrame of pandas or polars, or pyarrow.Table
-        The table.
-    columns : iterable of Column
-        Its columns with their roles and kinds.
-    taxonomies, ordinal : mapping, optional
-        Taxonomies of nominal columns, by default flat, and orders of ordinal ones, by default ascending; entries for
-        columns of other kinds are ignored.
-    classes : column name, optional
-        The class label.
+    Taxonomies of nominal columns are by default flat, and orders of ordinal ones ascending; those of columns of other
+    kinds are ignored. Of several columns of weights the first counts; the others are released unchanged.
     """
     frame, columns = as_pandas(frame), list(columns)
     roles: dict[str, Any] = {role: tuple(column.name for column in columns if column.role == role) for role in ROLES}

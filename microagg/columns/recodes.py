@@ -306,11 +306,10 @@ def counted_as(series: pd.Series[Any], meanings: pd.Series[Any]) -> str:
         if text.strip():
             sets.setdefault(codes[row], []).append(text)
     without = sets.pop(-1, [])
-    several = [f"{listing([*map(repr, texts)], 5)} count as one value" for texts in sets.values() if len(texts) > 1]
-    clauses = [*several[:3], *(["others likewise"] if len(several) > 3 else [])]
-    if without:
-        clauses.append(f"{quoted(without)} {'counts' if len(without) == 1 else 'count'} as no value")
-    return f"In column {str(series.name)!r}, {listing(clauses)}." if clauses else ""
+    verb = "counts" if len(without) == 1 else "count"
+    clauses = [f"{quoted(without)} {verb} as no value"] if without else []
+    clauses += [f"{listing([*map(repr, texts)], 5)} count as one value" for texts in sets.values() if len(texts) > 1]
+    return f"In column {str(series.name)!r}, {listing(clauses, 4)}." if clauses else ""
 
 
 def doubts(series: pd.Series[Any]) -> tuple[Any, ...]:

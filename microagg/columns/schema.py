@@ -127,31 +127,20 @@ class Schema:
 
     def __post_init__(self) -> None:
         self._check_roles()
-        for part in _CHECKS:
-            object.__setattr__(self, part, _by_column(part, getattr(self, part)))
-        self._check_kinds()
-        for part, checked in _CHECKS.items():
-            of_columns = {name: checked(name, value) for name, value in getattr(self, part).items()}
-            object.__setattr__(self, part, of_columns)
-
-    def _check_kinds(self) -> None:
-        kinds: dict[str, Mapping[Hashable, Any]] = {
-            "a taxonomy": self.taxonomies,
-            "an order": self.ordinal,
-            "a unit of dates": self.dates,
-            "an entry among the numbers": self.numbers,
-        }
-        for what, of_columns in (kinds | {"a code for missing values": self.missing_codes}).items():
+        for part, (noun, check) in _PARTS.items():
+            of_columns = _by_column(part, getattr(self, part))
             # Weights may be numbers written as text, too.
-            possible = (*self.quasi_identifiers, self.weights if of_columns is self.numbers else None)
+            possible = (*self.quasi_identifiers, self.weights if part == "numbers" else None)
             for name in of_columns:
                 if name not in possible:
                     raise ParameterError(
-                        f"there is {what} for {name!r}, which is not among the quasi-identifiers: leave it out, or "
+                        f"there is {noun} for {name!r}, which is not among the quasi-identifiers: leave it out, or "
                         "name the column a quasi-identifier."
                     )
+            object.__setattr__(self, part, {name: check(name, value) for name, value in of_columns.items()})
+        kinds = [(noun, getattr(self, part)) for part, (noun, _) in _PARTS.items() if part != "missing_codes"]
         for name in self.quasi_identifiers:
-            several = [what for what, of_columns in kinds.items() if name in of_columns]
+            several = [noun for noun, of_columns in kinds if name in of_columns]
             if len(several) > 1:
                 raise ParameterError(f"column {name!r} has {several[0]} and {several[1]}: give one of them.")
 
@@ -260,7 +249,7 @@ class Schema:
         frame = as_pandas(frame)
         roles = {"quasi_identifiers": quasi_identifiers, "confidential": confidential, "identifiers": identifiers}
         roles |= {"strata": strata, "classes": classes, "weights": weights, "others": others}
-        kinds = dict(zip(_CHECKS, (taxonomies, ordinal, dates, numbers, missing_codes), strict=True))
+        kinds = dict(zip(_PARTS, (taxonomies, ordinal, dates, numbers, missing_codes), strict=True))
         schema = cls.of_options(frame, roles | kinds)
         schema.encode(frame)
         declared = {name for part, names in kinds.items() for name in _by_column(part, names or {})}
@@ -277,7 +266,7 @@ class Schema:
         of_several = ("confidential", "identifiers", "strata", "others")
         declared: dict[str, Any] = {role: column_names(role, described.get(role)) for role in of_several}
         declared |= {role: described.get(role) for role in ("classes", "weights")}
-        by_part: dict[str, Any] = {part: dict(_by_column(part, described.get(part, {}))) for part in _CHECKS}
+        by_part: dict[str, Any] = {part: dict(_by_column(part, described.get(part, {}))) for part in _PARTS}
         trees, orders = by_part.pop("taxonomies"), by_part.pop("ordinal")
         if "quasi_identifiers" in described:
             names = column_names("quasi_identifiers", described["quasi_identifiers"])
@@ -458,10 +447,11 @@ def _day(value: Any) -> str:
     return category(value).removesuffix(" 00:00:00")
 
 
-_CHECKS: Mapping[str, Callable[[Hashable, Any], Any]] = {
-    "taxonomies": _taxonomy,
-    "ordinal": check_levels,
-    "dates": _unit,
-    "numbers": _notation,
-    "missing_codes": _missing_codes,
+# What describes columns: in messages, and the function that checks it.
+_PARTS: Mapping[str, tuple[str, Callable[[Hashable, Any], Any]]] = {
+    "taxonomies": ("a taxonomy", _taxonomy),
+    "ordinal": ("an order", check_levels),
+    "dates": ("a unit of dates", _unit),
+    "numbers": ("an entry among the numbers", _notation),
+    "missing_codes": ("a code for missing values", _missing_codes),
 }
