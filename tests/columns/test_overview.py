@@ -80,13 +80,8 @@ def test_figures_of_columns():
     # Each of 13 bins holds two whole numbers: 0 and 1, 2 and 3, ..., 24 and 25.
     assert result.loc["number", "distribution"] == [1, *[0] * 11, 2]
     assert result.loc["number", "examples"] == "0, 24, inf"
-    assert np.isnan(result.loc["text", "mean"])
-    assert result.loc["text", "distribution"] == [2, 1, 1]
-    assert result.loc["text", "examples"] == f"b, a, {'x' * 23}…"
-    assert result.loc["flag", "distribution"] == [3, 2]
-    assert result.loc["empty", "distribution"] == []
-    assert result.loc["empty", "examples"] == ""
-    assert result.loc["7", "examples"] == "2001-02-03"
+    assert result["distribution"][["text", "flag", "empty"]].tolist() == [[2, 1, 1], [3, 2], []]
+    assert result["examples"][["text", "empty", "7"]].tolist() == [f"b, a, {'x' * 23}…", "", "2001-02-03"]
     assert list(summary(frame[[]]).columns) == ["column", "least", "mean", "greatest", "distribution", "examples"]
 
 
