@@ -135,22 +135,16 @@ class Records:
         return Records(self.attributes, self.values[rows], self.domains)
 
 
-def class_codes(classes: ArrayLike, n: int, name: Hashable = None) -> IntArray:
+def class_codes(classes: ArrayLike, n: int, name: Hashable = "classes") -> IntArray:
     """The class of each of ``n`` records as a number from 0, in order of first appearance, shape (n,)."""
     # As objects: numpy would turn a missing value among text into the text "nan".
     values = np.asarray(classes, dtype=object)
     if values.shape != (n,):
         raise DataError(f"there must be one class for each of {n} records, not classes of shape {values.shape}.")
-    try:
-        codes, _ = pd.factorize(values)
-    except TypeError:
-        raise DataError(
-            f"the classes {'' if name is None else f'{name!r} '}hold values that cannot be told apart (such as lists): "
-            "turn them into text or numbers first."
-        ) from None
+    codes, _ = factorized(pd.Series(values, name=name, dtype=object))
     if (codes < 0).any():
         raise DataError(f"record {int(np.flatnonzero(codes < 0)[0])} (counting from 0) has no class: fill it in.")
-    return codes.astype(np.int64)
+    return codes
 
 
 # --- from columns to numbers ------------------------------------------------------------------------------------------

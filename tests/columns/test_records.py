@@ -71,7 +71,7 @@ def test_class_codes_number_classes_in_order_of_first_appearance():
         class_codes(["a", "b"], 3)
     with pytest.raises(DataError, match=r"record 1 .* has no class"):
         class_codes(["a", None, "b"], 3)
-    with pytest.raises(DataError, match="the classes 'income' hold values that cannot be told apart"):
+    with pytest.raises(DataError, match="column 'income' holds values that cannot be told apart"):
         class_codes(pd.Series([[1], [2]]), 2, "income")
 
 
