@@ -63,20 +63,14 @@ class Column:
     #: The number of records without a value (codes are not counted), and of distinct values.
     n_empty: int
     n_distinct: int
-    #: The values that look like missing-value codes unless text is read as numbers, the number of records with one, and
-    #: whether they may be values, so that they count as missing only if a person decides so.
+    #: What its values show, as in :class:`microagg.columns.kinds.Reading`; the number of records with a likely code.
     likely_codes: tuple[Any, ...] = ()
     n_likely: int = 0
     doubtful: bool = False
-    #: The possible readings of text as numbers: one, or two (with a decimal point and with a decimal comma) if it is
-    #: ambiguous; then it is numeric only if a person decides so.
     offers: tuple[AsNumbers, ...] = ()
-    #: The first few texts of dates whose order of day and month is unclear.
     unclear: tuple[str, ...] = ()
     #: Whether little speaks for the role that is suggested.
     unsure: bool = False
-    #: The texts among numbers that look like marks of suppressed cells, such as ``*``: missing values or a category.
-    suppressed: tuple[str, ...] = ()
 
     def declared(self, schema: Schema) -> Self:
         """The column as ``schema`` declares it."""
@@ -118,7 +112,7 @@ class Column:
         if self.decided:
             return False
         is_used = self.role in ("quasi_identifiers", "weights")
-        has_open_codes = is_used and ((self.n_codes > 0 and not self.codes) or bool(self.suppressed))
+        has_open_codes = is_used and self.n_codes > 0 and not self.codes
         return self.unsure or has_open_codes or self.may_be_numbers or self.may_be_dates
 
     @property
@@ -300,7 +294,6 @@ def _column(evidence: Evidence, suggestion: Suggestion) -> Column:
         offers=reading.offers,
         unclear=reading.unclear,
         unsure=suggestion.unsure or (bool(doubt) and suggestion.role == "quasi_identifiers"),
-        suppressed=reading.suppressed,
     )
 
 

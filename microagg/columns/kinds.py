@@ -45,11 +45,9 @@ NO_NUMBER = _NO_VALUE | frozenset(
     )
 )
 
-# Marks of suppressed cells among numbers, folded: of Eurostat (":", ": c"), the ONS ("[c]"), Destatis ("/"), Statistics
-# Canada ("x") and the US Census Bureau ("(d)", "(s)"); and counts below a threshold ("<5").
-_SUPPRESSED = re.compile(r"\*+|\.{2,3}|…|/|: ?[a-z]{0,2}|<=? ?\d+|[csx]|\([cdsx]\)|\[[cdsx]\]|n\.?p\.?|suppressed")
-
-_QUESTION = "Suppressed cells: missing values or a category?"
+# Marks of suppressed cells among numbers: of Eurostat (":"), the ONS ("[c]"), Destatis ("/") and the US Census Bureau
+# ("(d)", "(s)"); and counts below a threshold ("<5").
+_SUPPRESSED = re.compile(r"\*+|\.{2,3}|…|/|: ?[a-z]{0,2}|<=? ?\d+|\([cdsx]\)|\[[cdsx]\]|n\.?p\.?|suppressed")
 
 # The minimum share of numbers, or dates, in a text column; other values are then exceptions.
 _MIN_SHARE = 0.95
@@ -103,8 +101,6 @@ class Reading:
     doubtful: bool = False
     #: The first few texts of dates whose order of day and month is unclear.
     unclear: tuple[str, ...] = ()
-    #: The texts among numbers that look like marks of suppressed cells: a person decides what they are.
-    suppressed: tuple[str, ...] = ()
     #: Whether labels of the file say which values are missing-value codes.
     labelled: bool = False
 
@@ -296,21 +292,18 @@ def _number_text(column: ColumnValues) -> Reading | None:
     if odd is None or not is_sure(column.texts[fits & text].tolist()):
         return _offered_numbers(column, numbers) if text.all() else None
     reading = _numbers(column, numbers[numerals.POINT])
-    codes, marks = (*column.values(odd), *reading.missing_codes), column.values(odd & _suppressed(column, fits))
-    sentence = _exceptions_note("number", column, odd, suppressed=bool(marks))
-    kinds = tuple(dict.fromkeys((*reading.kinds, *(CATEGORIES if marks else ()))))
-    reasons = (sentence, *reading.reasons)
-    return replace(reading, kinds=kinds, missing_codes=codes, reasons=reasons, suppressed=marks)
+    codes, reasons = (
+        (*column.values(odd), *reading.missing_codes),
+        (_exceptions_note("number", column, odd), *reading.reasons),
+    )
+    return replace(reading, missing_codes=codes, reasons=reasons)
 
 
 def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading | None:
     """The reading of text as categories that may be read as numbers."""
-    marked = _suppressed(column, says_number(numbers))
-    readings, sentence = offers(column, numbers, _absent(column, NO_NUMBER) | marked)
+    readings, sentence = offers(column, numbers, _says_nothing(column))
     if not sentence:
         return None
-    marks = column.values(marked)
-    sentence += f". {_QUESTION}" if marks else ""
     absent = _absent(column, _NO_VALUE)
     kinds = (*CATEGORIES, *(("numeric", read.notation) for read in readings))
     is_clear = len(readings) == 1 and not readings[0].is_like_code and not CODE.in_name(column.name)
@@ -324,28 +317,26 @@ def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) ->
         codes, counts = (*read.codes, *column.values(coded)), (*read.counts, *column.counts[coded].tolist())
         read = replace(read, n=read.n - column.n_where(coded), codes=codes, counts=counts)
         parsed = np.where(coded, np.nan, parsed)
-        return Reading(kinds[-1], kinds, column.values(absent), reasons, parsed, offers=(read,), suppressed=marks)
+        return Reading(kinds[-1], kinds, column.values(absent), reasons, parsed, offers=(read,))
     reasons = (sentence, *(() if readings else _codes(column, absent)))
-    return Reading(NOMINAL, kinds, column.values(absent), reasons, offers=readings, suppressed=marks)
+    return Reading(NOMINAL, kinds, column.values(absent), reasons, offers=readings)
 
 
-def _suppressed(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which distinct values are marks of suppressed cells; none beside other texts, or if fewer records fit."""
-    marked = np.array([_SUPPRESSED.fullmatch(text) is not None for text in column.folded], dtype=np.bool_) & ~fits
-    is_mixed = bool((~fits & ~marked & ~_absent(column, NO_NUMBER)).any())
-    return marked & (not is_mixed and column.n_where(marked) <= column.n_where(fits))
+def _says_nothing(column: ColumnValues) -> NDArray[np.bool_]:
+    """Which distinct values are words for a missing value, or marks of suppressed cells, among numbers and dates."""
+    texts = column.folded
+    return np.array([text in NO_NUMBER or _SUPPRESSED.fullmatch(text) is not None for text in texts], dtype=np.bool_)
 
 
 def _exceptions(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
     """Which distinct values do not fit, if they are few or words for missing values. None otherwise."""
-    odd, marked = ~fits, _suppressed(column, fits)
-    is_missing = (_absent(column, NO_NUMBER) | marked) & odd
-    n_fit, n_odd = column.n_where(fits), column.n_where(odd & ~is_missing)
+    odd = ~fits
+    n_fit, n_odd = column.n_where(fits), column.n_where(odd & ~_says_nothing(column))
     is_fitting = n_fit > 0 and n_fit >= _MIN_SHARE * (n_fit + n_odd)
-    return odd if is_fitting and (odd & ~marked).sum() <= _MAX_EXCEPTIONS else None
+    return odd if is_fitting and np.count_nonzero(odd) <= _MAX_EXCEPTIONS else None
 
 
-def _exceptions_note(noun: str, column: ColumnValues, odd: NDArray[np.bool_], *, suppressed: bool = False) -> str:
+def _exceptions_note(noun: str, column: ColumnValues, odd: NDArray[np.bool_]) -> str:
     """Sentence on text that is numbers, or dates, except for the ``odd`` values."""
     n = column.n_present
     if not odd.any():
@@ -354,9 +345,7 @@ def _exceptions_note(noun: str, column: ColumnValues, odd: NDArray[np.bool_], *,
     names = listing([repr(value) for value in column.values(odd)], 3)
     verb, pronoun = ("is", "it") if count == 1 else ("are", "them")
     advice = f": treat {pronoun} as missing?"
-    if suppressed:
-        advice = f". {_QUESTION}"
-    elif any(sign.isdigit() for text in column.texts[odd] for sign in text):  # "90+" says more than "missing"
+    if any(sign.isdigit() for text in column.texts[odd] for sign in text):  # "90+" says more than "missing"
         advice = f", which is no {noun}: recode {pronoun}, or treat {pronoun} as missing?"
     return f"{n - count:,} of {n:,} are {noun}s, {count:,} {verb} {names}{advice}"
 

@@ -223,18 +223,6 @@ def test_columns_that_are_neither_numbers_nor_categories_are_refused(frame):
     assert kinds(Schema.infer(frame, "mixed", taxonomies={"mixed": None})) == {"mixed": "nominal"}
 
 
-def test_infer_warns_of_marks_of_suppressed_cells_where_nothing_is_declared():
-    frame = pd.DataFrame({"age": range(30), "income": [*map(str, range(100, 127)), "*", "*", "*"]})
-    for quasi_identifiers in (["age"], ["age", "income"]):
-        with pytest.warns(UserWarning, match=r"column 'income' would hold numbers but for '\*'.*missing_codes"):
-            Schema.infer(frame, quasi_identifiers)
-    # Warnings are errors: these declare what the column is.
-    Schema.infer(frame, ["age"], "income")
-    Schema.infer(frame, ["age", "income"], taxonomies={"income": None})
-    schema = Schema.infer(frame, ["age", "income"], numbers=["income"], missing_codes={"income": "*"})
-    assert schema.read(frame)["income"].isna().sum() == 3
-
-
 @pytest.fixture
 def messy():
     return pd.DataFrame(
