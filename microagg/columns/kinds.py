@@ -292,11 +292,8 @@ def _number_text(column: ColumnValues) -> Reading | None:
     if odd is None or not is_sure(column.texts[fits & text].tolist()):
         return _offered_numbers(column, numbers) if text.all() else None
     reading = _numbers(column, numbers[numerals.POINT])
-    codes, reasons = (
-        (*column.values(odd), *reading.missing_codes),
-        (_exceptions_note("number", column, odd), *reading.reasons),
-    )
-    return replace(reading, missing_codes=codes, reasons=reasons)
+    codes, reasons = (*column.values(odd), *reading.missing_codes), (_exceptions_note("number", column, odd),)
+    return replace(reading, missing_codes=codes, reasons=(*reasons, *reading.reasons))
 
 
 def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading | None:
