@@ -126,11 +126,6 @@ class Taxonomy:
         """Taxonomy from nested mappings with one root: ``{"*": {"Married": ["civil", "abroad"], …}}``.
 
         Children are a mapping (names to their children), a list of leaves, or None (or empty) for a leaf.
-
-        Raises
-        ------
-        DataError
-            If there is not exactly one root, or a name is not text or a number; also as the class.
         """
         if not isinstance(tree, Mapping) or len(tree) != 1:
             roots = f"{len(tree)} roots" if isinstance(tree, Mapping) else type(tree).__name__
@@ -165,11 +160,6 @@ class Taxonomy:
 
         Lines are indented by blanks or by tabs, not by both; blank lines and lines that start with ``#`` do not count.
         A name in double quotes is read as JSON.
-
-        Raises
-        ------
-        DataError
-            If a line has an indentation that no line above has, or there are two roots; also as the class.
         """
         names: list[str] = []
         parents: list[int] = []
@@ -210,21 +200,17 @@ class Taxonomy:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a taxonomy from a file of indented lines.
-
-        DataError if the file cannot be read, is not UTF-8, or has no taxonomy.
-        """
+        """Read a taxonomy from a file of indented lines."""
         file = Path(path)
         try:
             return cls.from_text(file.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise DataError(f"the taxonomy {str(file)!r} cannot be read ({error.strerror}): check its name.") from None
         except UnicodeDecodeError:
             raise DataError(f"the taxonomy {file.name!r} is not UTF-8 text: save it as such.") from None
         except DataError as error:
             raise DataError(f"in {file.name!r}: {error}") from None
-        except ValueError:
-            raise DataError(f"{str(file)!r} is no name of a file: check it.") from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", error)
+            raise DataError(f"the taxonomy {str(file)!r} cannot be read ({why}): check its name.") from None
 
     @classmethod
     def of(cls, source: Any, values: Iterable[Any] = ()) -> Self:
@@ -352,11 +338,6 @@ def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ..
     """Taxonomies for a column of categories, each with a title, the likeliest first.
 
     Codes are grouped by their first characters, ``01067`` below ``010**``; a flat taxonomy is last.
-
-    Raises
-    ------
-    DataError
-        If the column has no value, or too many for a taxonomy.
     """
     counts = category_counts(series)
     if not counts:
