@@ -97,7 +97,6 @@ def column(*values, **how):
         (["€ 1,234", None, "(€5.50)"], POINT, [1234, np.nan, -5.5]),
         (["1\u202f234,5 €", "12 €", "12"], COMMA, [1234.5, 12, 12]),
         (["12 %", "7,5 %"], COMMA, [12, 7.5]),
-        (["1 234", "+5"], POINT, [1234, 5]),
         (["1.234", "2.500"], None, [1.234, 2.5]),  # as every program reads it
         ([" 3.5 ", "-1e3"], None, [3.5, -1000]),
     ],
@@ -128,11 +127,9 @@ def test_units_must_be_one(values):
     ("values", "notation", "says"),
     [
         (["1,5", "x", "x"], None, "has 'x' in record 1 (counting from 0), which is no number: recode it, such as"),
-        (["1,5", None, "1.234.5"], COMMA, "has '1.234.5' in record 2 (counting from 0), which is no number: recode"),
         (["1,5", "2.5"], COMMA, "has '2.5' in record 1 (counting from 0), which is no number: recode it, such as"),
         (["€5", "< 5"], None, "has '< 5' in record 1 (counting from 0), which is no number"),
         (["1", "9007199254740993"], None, "in record 1 (counting from 0), which has more digits than a number keeps"),
-        ([1.5, 2j], None, "has 2j in record 1 (counting from 0), which is no number"),
         ([1.5, float("inf")], None, "has inf in record 1 (counting from 0), which is no number"),
     ],
 )
