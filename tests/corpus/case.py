@@ -13,49 +13,21 @@ from microagg.tables import Offer, UnreadableError, read_file
 
 @dataclass(frozen=True)
 class Case:
-    """A file that somebody may choose, and the outcomes that are right.
+    """A file that somebody may choose, and the outcomes that are right."""
 
-    Attributes
-    ----------
-    name : str
-        What is wrong with it.
-    file : str
-        What the file is called.
-    make : callable
-        Returns its bytes.
-    cells : dict or None
-        Where it is read: what the columns hold, as text, with None where a value is missing.
-    shape : tuple or None
-        Where it is read and is long: how many records and columns it has.
-    says : str
-        Where it is read: a pattern that one of the notices has; without it there must be none.
-    refuses : str
-        A pattern that the refusal has. Together with ``says`` or ``cells``, either outcome is right.
-    reading : dict
-        The arguments of :func:`microagg.tables.read_file`.
-    offer : str
-        Where it takes a click: a pattern that the first of the offers has. ``cells`` are those of the table that is read
-        by it.
-    done : str
-        Where it takes a click: a pattern that one of the sentences has on what was left out, mended or named.
-    heavy : bool
-        Whether it claims much more than it has, so that its memory is measured.
-    page : bool
-        Whether it is uploaded on the page, too.
-    """
-
-    name: str
+    name: str  # what is wrong with it
     file: str
-    make: Callable[[], bytes]
+    make: Callable[[], bytes]  # returns its bytes
+    # If it is read: the cells of the columns as text, or its numbers of records and columns if it is long.
     cells: dict[str, list[str | None]] | None = None
     shape: tuple[int, int] | None = None
-    says: str = ""
-    refuses: str = ""
-    reading: dict[str, Any] = field(default_factory=dict)
-    offer: str = ""
-    done: str = ""
-    heavy: bool = False
-    page: bool = False
+    says: str = ""  # if it is read: a pattern of one of the notices; without it there must be none
+    refuses: str = ""  # a pattern of the refusal; together with ``says`` or ``cells``, either outcome is right
+    reading: dict[str, Any] = field(default_factory=dict)  # arguments of read_file
+    offer: str = ""  # a pattern of the first of the offers, by which the table with these ``cells`` is read
+    done: str = ""  # if there is an offer: a pattern of a sentence on what was left out, mended or named
+    heavy: bool = False  # whether it claims much more than it has, so that its memory is measured
+    page: bool = False  # whether it is uploaded on the page, too
 
 
 def texts_of(series):

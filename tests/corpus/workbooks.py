@@ -57,33 +57,33 @@ def laughs():
 
 
 def formatted(form):
-    def change(found):
-        for row in found.iter_rows(min_row=2, min_col=1, max_col=1):
+    def change(worksheet):
+        for row in worksheet.iter_rows(min_row=2, min_col=1, max_col=1):
             row[0].number_format = form
 
     return change
 
 
-def merged(found):
-    found.merge_cells("A2:A4")
+def merged(worksheet):
+    worksheet.merge_cells("A2:A4")
 
 
-def title(found):
-    found.insert_rows(1)
-    found["A1"] = "Table 1: persons"
-    found.merge_cells("A1:B1")
+def title(worksheet):
+    worksheet.insert_rows(1)
+    worksheet["A1"] = "Table 1: persons"
+    worksheet.merge_cells("A1:B1")
 
 
-def hidden_first(found):
-    found.sheet_state = "hidden"
-    other = found.parent.create_sheet("data")
+def hidden_first(worksheet):
+    worksheet.sheet_state = "hidden"
+    other = worksheet.parent.create_sheet("data")
     other.append(["b"])
     other.append([2])
-    found.parent.active = 1
+    worksheet.parent.active = 1
 
 
-def hidden_rows(found):
-    found.row_dimensions[3].hidden = True
+def hidden_rows(worksheet):
+    worksheet.row_dimensions[3].hidden = True
 
 
 PERSONS = (["name", "age"], ["Anna", 31], ["Bob", 42], ["Cleo", 53])

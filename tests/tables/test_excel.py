@@ -67,9 +67,9 @@ def test_numbers_keep_every_digit_and_their_type():
     frame = pd.DataFrame(
         {"whole": [1, -(10**15), 10**15], "float": [2.0, 5e-324, 0.1 + 0.2], "gaps": [1.5, np.nan, -2e300]}
     )
-    found = again(frame)
-    pd.testing.assert_frame_equal(found, frame)
-    assert found["float"].to_numpy().tobytes() == frame["float"].to_numpy().tobytes()
+    result = again(frame)
+    pd.testing.assert_frame_equal(result, frame)
+    assert result["float"].to_numpy().tobytes() == frame["float"].to_numpy().tobytes()
     # Excel would show no more digits than 15.
     assert again(pd.DataFrame({"id": [10**15 + 1, 1]}))["id"].tolist() == ["1000000000000001", "1"]
 
@@ -95,8 +95,8 @@ def test_dates_are_dates():
     frame = pd.DataFrame(columns)
     pd.testing.assert_frame_equal(again(frame), frame)
     odd = {"early": ["1900-02-28 00:00:00", "2024-05-01 00:00:00"], "fine": ["2024-05-01 12:00:01.123456", None]}
-    found = again(pd.DataFrame({name: pd.to_datetime(cells) for name, cells in odd.items()}))
-    assert texts(found) == list(odd.values())
+    result = again(pd.DataFrame({name: pd.to_datetime(cells) for name, cells in odd.items()}))
+    assert texts(result) == list(odd.values())
     # Day 61 of Excel's calendar is 1900-03-01, by its own count.
     first = cells(frame)[1][0]
     assert (first.value, first.is_date) == (dt.datetime(1900, 3, 1), True)

@@ -82,8 +82,8 @@ def test_digits_of_numbers():
     ],
 )
 def test_long_whole_numbers(cells, column, is_text):
-    found, notices = one_column(*cells)
-    assert found == column
+    values, notices = one_column(*cells)
+    assert values == column
     assert f"16 digits or more, such as {cells[0]} in A2" in notices["long-numbers"].text
     assert ("kept as text" in notices["long-numbers"].text) == is_text
 

@@ -157,13 +157,13 @@ def test_replaced_columns_keep_their_type_where_they_can(form):
     else:
         # Nobody is released as "high", so nobody learns that it was there.
         assert release.frame.schema == {**table.schema, "school": pl.Enum(["low", "mid"])}
-    found = as_pandas(release.frame)
-    assert [day.day for day in found["day"]] == [2, 2, 10, 10]
-    assert [day.day for day in found["moment"]] == [2, 2, 10, 10]
+    result = as_pandas(release.frame)
+    assert [day.day for day in result["day"]] == [2, 2, 10, 10]
+    assert [day.day for day in result["moment"]] == [2, 2, 10, 10]
     # Of two ordered categories the median is the lower.
-    assert found["school"].tolist() == ["low", "low", "mid", "mid"]
-    assert found["trade"].tolist() == ["smith", "smith", "baker", "baker"]
-    assert found["year"].tolist() == [2, 2, 10, 10]
+    assert result["school"].tolist() == ["low", "low", "mid", "mid"]
+    assert result["trade"].tolist() == ["smith", "smith", "baker", "baker"]
+    assert result["year"].tolist() == [2, 2, 10, 10]
 
 
 @pytest.mark.parametrize("form", [lambda table: table, pl.DataFrame.to_arrow], ids=["polars", "pyarrow"])
@@ -218,8 +218,8 @@ def test_every_function_takes_every_kind(kind):
             (frame, frame[names], (frame[release.frame.columns], release.frame)),
         )
     ]
-    for found, expected in zip(*results, strict=True):
-        np.testing.assert_equal(found, expected)
+    for result, expected in zip(*results, strict=True):
+        np.testing.assert_equal(result, expected)
 
 
 @for_each(

@@ -166,9 +166,9 @@ def test_columns_of_spss(ending, compress):
 def test_times_beyond_those_of_a_day_and_other_dates():
     # 2024-02-29 is 161,210 days after 1582-10-14.
     frame = pd.DataFrame({"long": [108_300.5, -60.0, np.nan], "month": [161_210 * 86_400.0, np.nan, 86_400.0]})
-    found = read_table(sav(frame, variable_format={"long": "DTIME12", "month": "MOYR8"}), name="x.sav")
-    assert texts_of(found["long"]) == ["30:05:00.500", "-00:01:00", None]
-    assert texts_of(found["month"]) == ["2024-02-29", None, "1582-10-15"]
+    result = read_table(sav(frame, variable_format={"long": "DTIME12", "month": "MOYR8"}), name="x.sav")
+    assert texts_of(result["long"]) == ["30:05:00.500", "-00:01:00", None]
+    assert texts_of(result["month"]) == ["2024-02-29", None, "1582-10-15"]
 
 
 @for_each("measure", ["ordinal", "nominal", "scale"])
@@ -190,9 +190,9 @@ def test_labels_are_categories(measure):
 )
 def test_codes_without_a_label(measure, column):
     options = {"variable_value_labels": {"c": {0: "none"}}, "variable_measure": {"c": measure}}
-    found = read_table(sav(pd.DataFrame({"c": [0, 1200.5, 7]}), **options), name="x.sav")["c"]
-    assert found.tolist() == column
-    assert measure == "scale" or found.cat.categories.tolist() == ["none", "7", "1200.5"]
+    result = read_table(sav(pd.DataFrame({"c": [0, 1200.5, 7]}), **options), name="x.sav")["c"]
+    assert result.tolist() == column
+    assert measure == "scale" or result.cat.categories.tolist() == ["none", "7", "1200.5"]
 
 
 def test_text_codes_with_labels():
@@ -209,13 +209,13 @@ def test_user_missing_values():
         missing_ranges={"c": [9, {"lo": 90, "hi": 99}], "x": [-1], "s": ["?"]},
         variable_value_labels={"c": {1: "one", 2: "two", 9: "refused", 95: "other"}, "s": {"a": "A", "?": "unknown"}},
     )
-    found = read_table(data, name="x.sav")
-    assert [texts_of(found[name]) for name in found] == [
+    result = read_table(data, name="x.sav")
+    assert [texts_of(result[name]) for name in result] == [
         ["one", None, "two", None],
         ["1.5", None, "2.5", "3.5"],
         ["A", "b", None, "A"],
     ]
-    assert [found[name].cat.categories.tolist() for name in "cs"] == [["one", "two"], ["A", "b"]]
+    assert [result[name].cat.categories.tolist() for name in "cs"] == [["one", "two"], ["A", "b"]]
 
 
 def test_a_file_that_does_not_say_how_many_records_it_has():
@@ -295,10 +295,10 @@ def test_every_kind_of_answer_is_read_as_it_was_written():
 def test_categories_survive_without_their_order():
     columns = {"empty": ["", "x", "x"], "numbers": [-7, 7, -7]}
     frame = pd.DataFrame({name: pd.Categorical(cells) for name, cells in columns.items()})
-    found = again(frame.assign(intervals=pd.cut([1, 5, 9], [0, 4, 9])), "dta")
-    assert found["empty"].isna().tolist() == [True, False, False]
-    assert found["numbers"].tolist() == [-7, 7, -7]
-    assert found["intervals"].tolist() == ["(0, 4]", "(4, 9]", "(4, 9]"]
+    result = again(frame.assign(intervals=pd.cut([1, 5, 9], [0, 4, 9])), "dta")
+    assert result["empty"].isna().tolist() == [True, False, False]
+    assert result["numbers"].tolist() == [-7, 7, -7]
+    assert result["intervals"].tolist() == ["(0, 4]", "(4, 9]", "(4, 9]"]
     # Labels of 32,000 bytes have room in a file, one more does not.
     for length, has_room in ((32_000, True), (32_001, False)):
         column = again(pd.DataFrame({"c": pd.Categorical(["x" * length])}), "dta")["c"]
@@ -307,7 +307,7 @@ def test_categories_survive_without_their_order():
 
 
 @for_each(
-    ("cells", "found"),
+    ("cells", "result"),
     [
         ([2**53 - 1, 1 - 2**53], [2**53 - 1, 1 - 2**53]),
         ([2**53, 1], ["9007199254740992", "1"]),
@@ -316,8 +316,8 @@ def test_categories_survive_without_their_order():
         (np.array([-3e38, 2], dtype=np.float32), [float(np.float32(-3e38)), 2]),
     ],
 )
-def test_numbers_near_the_ends_of_the_types(cells, found):
-    assert again(pd.DataFrame({"a": cells}), "dta")["a"].tolist() == found
+def test_numbers_near_the_ends_of_the_types(cells, result):
+    assert again(pd.DataFrame({"a": cells}), "dta")["a"].tolist() == result
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, 1.7e308, -1.7e308])
@@ -335,11 +335,11 @@ def test_dates_of_every_unit(unit):
 
 def test_what_the_format_cannot_hold():
     labels = {"label": pd.Categorical(["x" * 121, "y"]), "fits": pd.Categorical(["x" * 120, "y"])}
-    found = again(pd.DataFrame({"beyond": [2**53 + 1, 1], **labels}), "sav")
-    assert found["beyond"].tolist() == ["9007199254740993", "1"]
-    assert found["label"].tolist() == ["x" * 121, "y"]
-    assert not isinstance(found["label"].dtype, pd.CategoricalDtype)
-    assert found["fits"].cat.categories.tolist() == ["x" * 120, "y"]
+    result = again(pd.DataFrame({"beyond": [2**53 + 1, 1], **labels}), "sav")
+    assert result["beyond"].tolist() == ["9007199254740993", "1"]
+    assert result["label"].tolist() == ["x" * 121, "y"]
+    assert not isinstance(result["label"].dtype, pd.CategoricalDtype)
+    assert result["fits"].cat.categories.tolist() == ["x" * 120, "y"]
     with pytest.raises(DataError, match=r"column 'a' has inf in record 1 .*\.sav files cannot hold"):
         write_table(pd.DataFrame({"a": [1.0, np.inf]}), "x.sav")
     assert again(pd.DataFrame({"a": ["ü" * 16_383]}), "sav")["a"].tolist() == ["ü" * 16_383]

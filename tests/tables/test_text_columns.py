@@ -81,9 +81,9 @@ def test_other_digits_for_the_same_number_are_said(cell):
     [(("9007199254740993", "", "-9007199254740993"), "i"), (("18446744073709551615", ""), "u")],
 )
 def test_whole_numbers_beside_a_gap_keep_all_digits(cells, kind):
-    values, found, notices = read(*cells)
+    values, dtype_kind, notices = read(*cells)
     assert ["" if pd.isna(value) else str(value) for value in values] == list(cells)
-    assert (found, notices) == (kind, ())
+    assert (dtype_kind, notices) == (kind, ())
 
 
 def test_digits_beyond_a_float_in_the_middle_of_a_long_file():
