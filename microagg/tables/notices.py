@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path, PurePath
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 import pandas as pd
 
 from microagg.errors import DataError, ParameterError
-from microagg.validation import check_unique_columns, check_whole, counted
+from microagg.validation import IntArray, check_unique_columns, check_whole, counted
 
 #: The cells that count as missing in text files and workbooks, beside empty ones.
 MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
@@ -149,6 +149,19 @@ class Written(NamedTuple):
     reading: Mapping[str, Any] = {}  # arguments of :func:`microagg.tables.read_file`
     renamed: Mapping[str, str] = {}  # new names in the file of columns whose names it cannot contain
     notices: Sequence[Notice] = ()  # what is not in the file as it was
+
+
+class Rewriting(NamedTuple):
+    """A table made from a file, to be written in the style of that file. Names of columns are texts."""
+
+    frame: pd.DataFrame
+    source: Source
+    original: pd.DataFrame  # the table of the source
+    rows: IntArray  # the positions of the records in it
+    unchanged: Collection[str]  # columns whose cells are those of the original
+    measured: Mapping[str, bool]  # replaced numbers and dates, and whether the month is declared to come first
+    strata: Collection[str]
+    origins: Mapping[str, str]  # for each column, the one of the original whose style it has
 
 
 def notice_lines(notices: Sequence[Notice]) -> list[str]:

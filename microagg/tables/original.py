@@ -25,7 +25,7 @@ from microagg.tables.excel_cells import Code, Fault
 from microagg.tables.frames import as_given
 from microagg.tables.limits import check as check_columns
 from microagg.tables.lossless import cells_in
-from microagg.tables.notices import MISSING, Reading, Source, Written
+from microagg.tables.notices import MISSING, Reading, Rewriting, Written
 from microagg.tables.stata_spss_writer import rewritten
 from microagg.tables.text import Body, divide_into_cells, names_of
 from microagg.tables.text_lines import FIXED, TextOptions, encoding_of
@@ -86,7 +86,8 @@ def write_like(
     retained = [name for name in origins if name in before.columns and name not in replaced]
     unchanged = {name for name in retained if _agree(frame[name], before[name], rows)}
     is_month_first = {str(column): column in month_first for column, is_measured in changed.items() if is_measured}
-    task = _Task(frame, original.source, rows, unchanged, is_month_first, set(map(str, strata)), origins)
+    names_of_strata = set(map(str, strata))
+    task = Rewriting(frame, original.source, before, rows, unchanged, is_month_first, names_of_strata, origins)
     ending = written_ending(name)
     if ending == ".csv":
         return _write_text(task, name)
@@ -95,9 +96,8 @@ def write_like(
     if ending == ".xlsx":
         return Written(_write_sheet(task))
     if ending == ".parquet":
-        return Written(_write_arrow(task, list(before.columns)))
-    file = rewritten(frame, original.source, before, rows, unchanged, origins, ending, is_month_first)
-    return file or written(frame, name)
+        return Written(_write_arrow(task))
+    return rewritten(task, ending) or written(frame, name)
 
 
 def _agree(new: pd.Series[Any], original: pd.Series[Any], rows: IntArray) -> bool:
@@ -107,28 +107,17 @@ def _agree(new: pd.Series[Any], original: pd.Series[Any], rows: IntArray) -> boo
     return bool(new.equals(old) or new.astype(object).equals(old.astype(object)))
 
 
-class _Task(NamedTuple):
-    """The arguments of :func:`write_like`, with texts as the names of columns."""
-
-    frame: pd.DataFrame
-    source: Source
-    rows: IntArray
-    unchanged: Collection[str]  # columns whose cells are those of the original
-    measured: Mapping[str, bool]  # numbers and dates, and whether the month is declared to come first
-    strata: Collection[str]
-    origins: Mapping[str, str]  # for each column, the one of the original whose style it has
-
-    def spelled(self, column: str, cells: Sequence[str], decimal: str) -> list[str]:
-        """Values of a column in the style of the ``cells`` of the original."""
-        absent = frozenset(["", *self.source.options.missing, *MISSING])
-        spelling = _Spelling.of_cells(cells, absent, decimal, self.measured.get(self.origins[column], False))
-        return spelling.column(self.frame[column], column in self.measured)
+def _spelled(task: Rewriting, column: str, cells: Sequence[str], decimal: str) -> list[str]:
+    """Values of a column in the style of the ``cells`` of the original."""
+    absent = frozenset(["", *task.source.options.missing, *MISSING])
+    spelling = _Spelling.of_cells(cells, absent, decimal, task.measured.get(task.origins[column], False))
+    return spelling.column(task.frame[column], column in task.measured)
 
 
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-def _write_text(task: _Task, name: str) -> Written:
+def _write_text(task: Rewriting, name: str) -> Written:
     """Write a text file in the style of the original."""
     source, origins, rows = task.source, task.origins, task.rows.tolist()
     body, divided = divide_into_cells(source.data, source.name, source.options)
@@ -146,7 +135,7 @@ def _write_text(task: _Task, name: str) -> Written:
             columns.append([form.fit(raw[row]) if tokens is None else raw[row] for row in rows])
         else:
             quoted = form.quotes_all(raw)
-            columns.append([form.fit(cell, quoted) for cell in task.spelled(column, read, source.options.decimal)])
+            columns.append([form.fit(cell, quoted) for cell in _spelled(task, column, read, source.options.decimal)])
         if origins[column] == column and position_there is not None and header_names:
             header.append(form.fit(header_names[position_there]) if tokens is None else tokens[0][position_there])
         else:
@@ -360,7 +349,7 @@ def _date_form(dates: Sequence[re.Match[str]], month_first: bool) -> Callable[[d
 # --- workbooks and Parquet --------------------------------------------------------------------------------------------
 
 
-def _write_sheet(task: _Task) -> bytes:
+def _write_sheet(task: Rewriting) -> bytes:
     """Write a workbook with the sheet name, the number formats and the column widths of the original."""
     from openpyxl.utils.datetime import to_excel
 
@@ -393,7 +382,7 @@ def _write_sheet(task: _Task) -> bytes:
         series, present = task.frame[column], [value for value in old_cells if value is not None]
         are_texts = bool(present) and all(isinstance(value, str) for value in present)
         if are_texts and (column in task.measured or not is_numeric_dtype(series.dtype)):
-            series = pd.Series(task.spelled(column, [value or "" for value in old_cells], "."))
+            series = pd.Series(_spelled(task, column, [value or "" for value in old_cells], "."))
         usual = Counter(code for code, value in zip(codes, old_cells, strict=True) if value is not None).most_common(1)
         prefix = f' s="{styled(usual[0][0])}"><v>' if usual and not are_texts else "><v>"
         bodies.append([re.sub(r'^( s="[12]")?><v>', prefix, text) for text in sheet_cells(series)])
@@ -401,11 +390,12 @@ def _write_sheet(task: _Task) -> bytes:
     return workbook(list(origins), bodies, sheet.title, list(formats), widths)
 
 
-def _write_arrow(task: _Task, names: list[str]) -> bytes:
-    """Write a Parquet file with the types of the original, whose columns have these ``names``."""
+def _write_arrow(task: Rewriting) -> bytes:
+    """Write a Parquet file with the types of the original."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    names = list(task.original.columns)
     before = pq.read_table(io.BytesIO(task.source.data)).rename_columns(names)
     old = [name for name in task.origins if name in names]
     table: Any = as_given(task.frame[old], before, task.rows, [name for name in old if name not in task.unchanged])

@@ -24,7 +24,7 @@ from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype, is
 from microagg.errors import DataError, MicroaggError
 from microagg.tables import limits, lossless
 from microagg.tables.limits import LIMITS, PROGRAMS
-from microagg.tables.notices import Notice, Source, Written
+from microagg.tables.notices import Notice, Rewriting, Written
 from microagg.tables.stata_spss import (
     DAY_ZERO,
     GAP,
@@ -35,7 +35,7 @@ from microagg.tables.stata_spss import (
     parse_file,
     with_kinds,
 )
-from microagg.validation import IntArray, counted, listing, optional_import, shortened
+from microagg.validation import counted, listing, optional_import, shortened
 
 # The missing values .a to .z of Stata, and the stored value of ``.`` in each of its types with the step to the next.
 _LETTERS = {letter: place for place, letter in enumerate("abcdefghijklmnopqrstuvwxyz", start=1)}
@@ -145,25 +145,16 @@ def _for_stata(variable: _Variable) -> _Variable:
 # --- as the original --------------------------------------------------------------------------------------------------
 
 
-def rewritten(
-    frame: pd.DataFrame,
-    source: Source,
-    original: pd.DataFrame,
-    rows: IntArray,
-    same: Collection[str],
-    origins: Mapping[str, str],
-    ending: str,
-    measured: Collection[str] = (),
-) -> Written | None:
-    """Write ``frame``, made from ``original``, the table of a Stata or SPSS file ``source``, with this ``ending``.
+def rewritten(task: Rewriting, ending: str) -> Written | None:
+    """Write a table made from a Stata or SPSS file with this ``ending``. None if a column is not in the source.
 
-    Names, labels, codes and the values of columns in ``same`` are those of the source, and in a file of its kind also
+    Names, labels, codes and the values of unchanged columns are those of the source, and in a file of its kind also
     formats and missing values; so are the label of the file and its notes, unless they may name a person. Kinds of
-    missing values become those of the other kind of file, with notices. ``rows`` are the positions of the records in
-    ``original``; ``origins`` has the original column of each column. The category of missing values becomes the next
-    free code. Replaced columns in ``measured`` lose the labels of missing values: a mean may be 99, which is not "don't
-    know". None if a column is not in the source.
+    missing values become those of the other kind of file, with notices. The category of missing values becomes the next
+    free code. Replaced columns that are measured lose the labels of missing values: a mean may be 99, which is not
+    "don't know".
     """
+    frame, source, original, origins = task.frame, task.source, task.original, task.origins
     source_ending = ".dta" if is_stata(source.data) else ".sav"
     is_alike = source_ending == ending
     parsed = parse_file(source.data, source.name, original.size + 1)
@@ -182,12 +173,12 @@ def rewritten(
     variables: dict[str, _Variable] = {}
     for name in names:
         variable = stored[origins[name]]
-        if name in same:
-            variable = variable._replace(cells=variable.cells.iloc[rows])
+        if name in task.unchanged:
+            variable = variable._replace(cells=variable.cells.iloc[task.rows])
         else:
             variable = _replaced(frame[name], with_kinds(original, origins[name]), variable, source_ending)
         # The label of a code without records could reveal records that are left out.
-        codes, is_mean = set(variable.cells.dropna()), name in measured and name not in same
+        codes, is_mean = set(variable.cells.dropna()), name in task.measured and name not in task.unchanged
         labels = {
             code: text
             for code, text in variable.labels.items()
