@@ -626,16 +626,12 @@ def _field_causes(body: Body, uneven: _Uneven) -> Iterator[_Cause]:
     options = body.options
     header, _, odd, widths, many, records = uneven
     width, is_open = len(header), options.unnamed == "keep"
-    is_surplus_empty = all(is_empty(row[width:]) for _, row in odd)
-    if min(widths) > width and is_open:
-        if is_surplus_empty:
-            yield "lines have one more or several at their end, all empty, which can be left out", _WITHOUT_EMPTY
-        if widths == {width + 1} and many == records > 1:
-            offer = Offer("The first column has no name: call it 'row'", {"unnamed": "first"})
-            advice = "the first column may have no name, like that of the row numbers"
-            yield f"as the other lines have one more too, {advice}", offer
-    elif is_surplus_empty and is_empty(header[min(widths) :]) and is_open:
-        yield "fields without a name and without values can be left out", _WITHOUT_EMPTY
+    if is_open and is_empty(header[min(widths) :]) and all(is_empty(row[width:]) for _, row in odd):
+        yield "empty fields without a name, such as one more at the end of a line, can be left out", _WITHOUT_EMPTY
+    if is_open and widths == {width + 1} and many == records > 1:
+        offer = Offer("The first column has no name: call it 'row'", {"unnamed": "first"})
+        advice = "the first column may have no name, like that of the row numbers"
+        yield f"as the other lines have one more too, {advice}", offer
     quotes = _quote_causes(body.text, body.options)
     # Quotes that are wrong in some lines are rarely right in all.
     yield from (cause for cause in quotes if "skip_blanks" in cause[1].reading)
