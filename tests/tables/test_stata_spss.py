@@ -24,15 +24,11 @@ def dta(frame, **options):
     return stream.getvalue()
 
 
-def by_pyreadstat(ending, frame, **options):
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / f"x.{ending}"
-        getattr(pyreadstat, f"write_{ending}")(frame, str(path), **options)
-        return path.read_bytes()
-
-
 def sav(frame, **options):
-    return by_pyreadstat("sav", frame, **options)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "x.sav"
+        pyreadstat.write_sav(frame, str(path), **options)
+        return path.read_bytes()
 
 
 def again(frame, ending):
