@@ -106,11 +106,8 @@ def known_names(columns: Iterable[Hashable]) -> dict[Hashable, KnownName]:
     """Columns of one file whose names a survey has, with the row of each: of a survey that the file seems to be of."""
     rows_by_column = {column: _rows_of(str(column).lower()) for column in columns}
     surveys = {row.survey for rows in rows_by_column.values() for row in rows if row.alone == "yes"}
-    return {
-        column: next(row for row in rows if row.survey in surveys)
-        for column, rows in rows_by_column.items()
-        if any(row.survey in surveys for row in rows)
-    }
+    fitting = {column: [row for row in rows if row.survey in surveys] for column, rows in rows_by_column.items()}
+    return {column: rows[0] for column, rows in fitting.items() if rows}
 
 
 def _rows_of(name: str) -> tuple[KnownName, ...]:

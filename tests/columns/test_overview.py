@@ -130,7 +130,3 @@ def test_a_letter_may_stand_for_a_word():
     assert near_duplicates(column_of({"f": 6, "female": 10, "m": 3, "male": 5})) == (("female", "f"), ("male", "m"))
     for others in ({"d": 1, "e": 2, "g": 3}, {"x1": 2}, {"females": 3}):
         assert near_duplicates(column_of({"f": 6, "female": 10, "m": 3} | others)) == ()
-
-
-def test_the_countries_of_adult_are_different(benchmark):
-    assert near_duplicates(benchmark("adult").frame["native-country"]) == ()
