@@ -16,6 +16,7 @@ from microagg.columns.kinds import (
     NUMERIC,
     REPEATED,
     KindAndForm,
+    are_marks,
     holds_neither,
     number_categories,
     read_kind,
@@ -112,7 +113,9 @@ class Column:
         if self.decided:
             return False
         is_used = self.role in ("quasi_identifiers", "weights")
-        has_open_codes = is_used and self.n_codes > 0 and not self.codes
+        # A suppressed cell has a value, though nobody may know it.
+        has_marks = self.kind == "numeric" and are_marks(self.possible_codes)
+        has_open_codes = is_used and self.n_codes > 0 and (has_marks or not self.codes)
         return self.unsure or has_open_codes or self.may_be_numbers or self.may_be_dates
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import re
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -246,7 +246,7 @@ def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.
     for value in np.sort(numbers[positive]):
         if value >= max(2 * greatest, greatest + 10):
             return coded | (positive & (numbers >= value))
-        greatest = value
+        greatest = max(greatest, value)
     return coded
 
 
@@ -317,6 +317,13 @@ def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) ->
         return Reading(kinds[-1], kinds, column.values(absent), reasons, parsed, offers=(read,))
     reasons = (sentence, *(() if readings else _codes(column, absent)))
     return Reading(NOMINAL, kinds, column.values(absent), reasons, offers=readings)
+
+
+def are_marks(codes: Iterable[Any]) -> bool:
+    """Whether missing-value codes among numbers are marks of suppressed cells, except for words."""
+    texts = [code.strip().lower() for code in codes if isinstance(code, str)]
+    marks = [_SUPPRESSED.fullmatch(text) is not None for text in texts if text not in NO_NUMBER]
+    return bool(marks) and all(marks)
 
 
 def _says_nothing(column: ColumnValues) -> NDArray[np.bool_]:

@@ -161,6 +161,7 @@ def test_what_is_offered_is_read_as_such(values):
         ([*range(18, 90), -1], (-1,)),
         ([*range(18, 90), 999], (999,)),
         ([*range(18, 100)], ()),  # ages up to 99
+        ([*range(1, 700), 777, *range(998, 1100)], ()),  # 777 and 999 are among others
         ([*range(18, 100), 999, 9999], (999, 9999)),
         ([18.5, 20.25, -9.0], ()),  # among decimals it may have been measured
         ([18.5, 20.25, -99.0, -999.0], (-99.0, -999.0)),
@@ -252,9 +253,9 @@ def test_what_is_guessed_to_be_dates_is_read_as_such(values):
 
 
 @for_each("marks", [["*", "**", ": c"], ["..", ":"], ["<5"], ["(s)", "[x]", "n/a"]])
-def test_marks_of_suppressed_cells_are_missing_among_numbers(marks):
+def test_marks_of_suppressed_cells_are_asked_about(marks):
     column = guess([*map(str, range(100, 200)), *cycled(marks, 20)])
-    assert (column.kind, set(column.missing_codes)) == ("numeric", set(marks))
+    assert (column.kind, set(column.missing_codes), column.needs_decision) == ("numeric", set(marks), True)
     assert guess(cycled(marks, 100)).kind == "nominal"
 
 
