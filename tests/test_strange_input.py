@@ -131,7 +131,6 @@ CALLS = [
     ("cannot be read", lambda: microagg.tables.read_file("\0.csv")),
     ("encoding", lambda: microagg.tables.read_file(b"a,b\n1,2\n", name="x.csv", encoding=3)),
     ("number of bins", lambda: microagg.columns.bin_edges(X[:, 0], 0)),
-    ("schema", lambda: microagg.release.attribute_changes(AGES, AGES, None, None)),
 ]
 
 

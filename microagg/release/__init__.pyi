@@ -1,8 +1,4 @@
-from .measures import (
-    attribute_changes as attribute_changes,
-    correlation_changes as correlation_changes,
-    distribution as distribution,
-)
+from .measures import distribution as distribution
 from .earlier import compare_with as compare_with, read_earlier as read_earlier
 from .export_check import as_written as as_written, check_export as check_export, check_file as check_file
 from .findings import Finding as Finding

@@ -1,4 +1,4 @@
-"""The figures of a report: losses, risks, changes of moments and correlations, and attributes before and after."""
+"""The figures of a report: losses, risks, changes of moments and correlations, and histograms before and after."""
 
 from __future__ import annotations
 
@@ -14,18 +14,15 @@ from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_integer_
 from microagg import optimum
 from microagg.columns import bin_edges
 from microagg.columns.scaling import centered
-from microagg.columns.schema import Schema
 from microagg.metrics import generalization, loss
 from microagg.metrics.generalization import Summary
 from microagg.metrics.risk.equivalence_classes import max_reidentification
-from microagg.metrics.utility.columns import CorrelationChanges, correlations, means_and_deviations
-from microagg.metrics.utility.columns import correlation_changes as measure_correlation_changes
+from microagg.metrics.utility.columns import CorrelationChanges, correlation_changes, means_and_deviations
 from microagg.partition import Partition
 from microagg.release.choices import Choices
 from microagg.release.predicted_linkage import Predicted
 from microagg.release.source import Numbers, Part, Source
-from microagg.tables.frames import as_pandas
-from microagg.validation import FloatArray, IntArray, check_columns
+from microagg.validation import FloatArray, IntArray
 
 # The most records for which a lower bound of Total-IL is computed with each release: it takes less than 0.1 s.
 _MOST_PROVEN = 2000
@@ -133,7 +130,7 @@ class Utility:
         names, weights = numbers.names, numbers.weights
         mean, sd, _ = means_and_deviations(numbers.X, weights)
         mean_after, sd_after, _ = means_and_deviations(replaced, weights)
-        changes = measure_correlation_changes(numbers.X, replaced, weights)
+        changes = correlation_changes(numbers.X, replaced, weights)
         return cls.between(names, (mean, mean_after), (sd, sd_after), changes)
 
     @classmethod
@@ -287,95 +284,6 @@ def _summed(squares: FloatArray, weights: FloatArray | None) -> FloatArray:
     return squares.sum(axis=0) if weights is None else (squares * weights[:, np.newaxis]).sum(axis=0)
 
 
-# Each attribute before and after a release.
-
-
-def attribute_changes(
-    before: pd.DataFrame, after: pd.DataFrame, schema: Schema, report: Any, columns: Sequence[Hashable] | None = None
-) -> pd.DataFrame:
-    """Loss and changes of each quasi-identifier, highest loss first.
-
-    Parameters
-    ----------
-    before, after : DataFrame, shape (n, columns)
-        The same records in the same order, see :meth:`microagg.Release.originals`, and as released.
-    schema : Schema
-        Roles of the columns.
-    report : Report
-        Report of the release.
-    columns : sequence of column names, optional
-        The quasi-identifiers to describe; by default all.
-
-    Returns
-    -------
-    DataFrame
-        One row per quasi-identifier, with the columns
-
-        - ``attribute``: its name;
-        - ``lost``: its share of Total-IL if that is measured, otherwise of the IL, in percent;
-        - ``changed``: percentage of the records whose value changed;
-        - ``mean_before``, ``mean_after``, ``sd_before``, ``sd_after``: in the unit of the attribute; NaN unless it is
-          numeric before and after.
-
-    Raises
-    ------
-    DataError
-        If a column is missing or is not a quasi-identifier.
-    """
-    before, after = as_pandas(before), as_pandas(after)
-    if columns is None:
-        columns = schema.quasi_identifiers
-    loss_by_column = report.lost
-    check_columns(after, columns)
-    check_columns(before, columns)
-    check_columns(pd.DataFrame(columns=list(loss_by_column)), columns, " among the quasi-identifiers")
-
-    moments_by_column = {}
-    if report.utility is not None:
-        moments_by_column = {attribute.name: attribute for attribute in report.utility.attributes}
-    statistics = ("mean_before", "mean_after", "sd_before", "sd_after")
-    rows = []
-    for name in sorted(columns, key=loss_by_column.__getitem__, reverse=True):
-        moments = moments_by_column.get(name) if is_numeric_dtype(before[name]) else None
-        row = {"attribute": name, "lost": loss_by_column[name], "changed": _changed(before[name], after[name])}
-        rows.append(row | {statistic: getattr(moments, statistic, np.nan) for statistic in statistics})
-    return pd.DataFrame(rows)
-
-
-def correlation_changes(
-    before: pd.DataFrame, after: pd.DataFrame, schema: Schema, most: int | None = None
-) -> tuple[tuple[Hashable, ...], FloatArray, FloatArray]:
-    """Correlations of the numeric quasi-identifiers before and after the release.
-
-    Parameters
-    ----------
-    before, after, schema
-        As in :func:`attribute_changes`. Records count by their weights if the schema has weights.
-    most : int, optional
-        The number of quasi-identifiers to examine, the first ones; by default all.
-
-    Returns
-    -------
-    tuple of column names
-        The m quasi-identifiers that are released as numbers and were not constant before.
-    array, array of shape (m, m)
-        Their correlations before and after; NaN for a column whose values have all become equal.
-    """
-    before, after = as_pandas(before), as_pandas(after)
-    check_columns(before, schema.quasi_identifiers)
-    check_columns(after, schema.quasi_identifiers)
-    names = tuple(
-        name
-        for name in schema.quasi_identifiers[:most]
-        if is_numeric_dtype(before[name]) and is_numeric_dtype(after[name]) and before[name].nunique() > 1
-    )
-    if not names:
-        return (), np.zeros((0, 0)), np.zeros((0, 0))
-    X, replaced = (frame[list(names)].to_numpy(dtype=np.float64) for frame in (before, after))
-    weights = None if schema.weights is None else before[schema.weights].to_numpy(dtype=np.float64)
-    return names, *correlations(X, replaced, weights)
-
-
 def distribution(before: pd.Series[Any], after: pd.Series[Any], labels: IntArray, *, bins: int = 30) -> pd.DataFrame:
     """Histogram of a column before and after the release.
 
@@ -425,15 +333,6 @@ def _binned(before: FloatArray, low: FloatArray, high: FloatArray, bins: int) ->
     below = [0.0, *below, float(len(low))]
     counts = {"before": np.histogram(before, bins=edges)[0], "released": np.diff(below)}
     return pd.DataFrame(counts, index=edges[:-1] / 2 + edges[1:] / 2)
-
-
-def _changed(before: pd.Series[Any], after: pd.Series[Any]) -> float:
-    if is_numeric_dtype(before) and is_numeric_dtype(after):
-        differ = before.to_numpy(dtype=np.float64) != after.to_numpy(dtype=np.float64)
-    else:
-        years = is_datetime64_any_dtype(before) and is_integer_dtype(after)
-        differ = _texts(before.dt.year if years else before) != _texts(after)
-    return 100.0 * float(np.mean(differ))
 
 
 def _texts(series: pd.Series[Any]) -> NDArray[np.object_]:

@@ -1,4 +1,4 @@
-"""Before and after: distributions, correlations and the table side by side; attribute by attribute."""
+"""Before and after: distributions and the table side by side; attribute by attribute."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg import Release
 from microagg.columns.taxonomy import ANYTHING
-from microagg.release import Assessment, attribute_changes, correlation_changes, distribution
+from microagg.release import Assessment, distribution
 from pages.shared import state, theme
 from pages.shared.figures import finish, show_figure, show_table
 from pages.shared.text import count, escape_html, escape_markdown, number, percent, shortened
@@ -24,7 +24,7 @@ _MOST_CATEGORIES = 12
 _SHOWN_RECORDS, _SHOWN_OF_A_GROUP = 60, 12
 
 # The most attributes shown: the first ones, or of losses and figures the most affected ones.
-_SHOWN_BESIDE, _SHOWN_CORRELATED, _SHOWN_LOSSES, _SHOWN_CHANGES = 30, 60, 20, 200
+_SHOWN_BESIDE, _SHOWN_LOSSES, _SHOWN_CHANGES = 30, 20, 200
 
 
 def draw_distribution(counts: pd.DataFrame, released: str) -> go.Figure:
@@ -54,28 +54,6 @@ def draw_distribution(counts: pd.DataFrame, released: str) -> go.Figure:
     return finish(figure, max(220, 26 * len(counts) + 90) if lies else 280)
 
 
-def correlations(before: np.ndarray, after: np.ndarray, names: list[str]) -> go.Figure:
-    """Draw the change of the correlation of each pair of ``names``; both arrays have shape (d, d)."""
-    change = np.where(np.triu(np.ones_like(before, dtype=bool)), np.nan, after - before)
-    largest = max(0.05, float(np.nanmax(np.abs(change), initial=0)))
-    labels = [escape_html(name)[:24] for name in names]
-    figure = go.Figure().add_heatmap(
-        z=change,
-        x=labels,
-        y=labels,
-        zmin=-largest,
-        zmax=largest,
-        colorscale=[[0, theme.VERMILLION], [0.5, "rgba(127, 140, 153, 0.12)"], [1, theme.BLUE]],
-        customdata=np.stack([before, after], axis=-1),
-        hovertemplate="%{y} and %{x}<br>%{customdata[0]:.3f} before, %{customdata[1]:.3f} released<extra></extra>",
-        colorbar={"title": {"text": "change"}, "thickness": 12},
-        hoverongaps=False,
-    )
-    figure.update_xaxes(showgrid=False)
-    figure.update_yaxes(autorange="reversed", showgrid=False)
-    return finish(figure, min(160 + 26 * len(names), 620))
-
-
 def losses(changes: pd.DataFrame, labels: Mapping[str, str]) -> go.Figure:
     """Draw the loss of each attribute, the highest first, with the ``labels`` of variables below their names."""
     shown = changes.head(_SHOWN_LOSSES)
@@ -96,21 +74,15 @@ def losses(changes: pd.DataFrame, labels: Mapping[str, str]) -> go.Figure:
 
 
 def show(workspace: Workspace, release: Release, identity: Hashable, measured: Assessment | None) -> None:
-    before, changes, (names, old, new) = _changes(identity, release, workspace)
+    before, lost = release.originals(), release.report.lost
+    names = sorted(lost, key=lost.__getitem__, reverse=True)
     st.header("Before and after", anchor=False)
-    name = _pick(workspace, str(changes["attribute"][0]))
-    left, right = st.columns(2, gap="large") if len(names) > 1 else (st.container(), None)
-    with left:
-        _distribution(workspace, name, before, release, identity)
-    if right:
-        with right:
-            _correlations(list(map(str, names)), old, new)
-            _say_first(_SHOWN_CORRELATED, workspace.d)
+    _distribution(workspace, _pick(workspace, str(names[0])), before, release, identity)
     _side_by_side(before, release, list(workspace.columns))
     st.header("Attribute by attribute", anchor=False)
-    most = changes.iloc[0]
     labels = workspace.table.variable_labels
-    title = f"{workspace.table.with_label(shortened(most.attribute))} has the highest loss: {percent(most.lost)}"
+    title = f"{workspace.table.with_label(shortened(names[0]))} has the highest loss: {percent(lost[names[0]])}"
+    changes = _changes(release, names[:_SHOWN_CHANGES])
     show_figure(losses(changes, labels), title=title, key="losses", alt="The information loss of each attribute.")
     _say_first(_SHOWN_LOSSES, workspace.d, "most affected")
     _attributes(changes, None if measured is None else measured.attributes, labels, workspace.d)
@@ -121,14 +93,13 @@ def _say_first(limit: int, d: int, which: str = "first") -> None:
         st.caption(f"These are the {which} {limit:,} of {d:,} quasi-identifiers.")
 
 
-@st.cache_resource(scope="session", max_entries=2, show_spinner="Comparing the release with the file …")
-def _changes(identity: Hashable, _release: Release, _workspace: Workspace) -> tuple[pd.DataFrame, pd.DataFrame, Any]:
-    """Return the records before, in the order of the release, the changes of each attribute, and correlations."""
-    before, after, schema = _release.originals(), _release.frame, _workspace.schema
-    lost = _release.report.lost
-    names = sorted(lost, key=lost.__getitem__, reverse=True)[:_SHOWN_CHANGES]
-    changes = attribute_changes(before, after, schema, _release.report, columns=names)
-    return before, changes, correlation_changes(before, after, schema, _SHOWN_CORRELATED)
+def _changes(release: Release, names: Sequence[Hashable]) -> pd.DataFrame:
+    """Return the loss and the moments of quasi-identifiers; moments are NaN but for numbers released as numbers."""
+    report, before = release.report, release.originals()
+    utility = report.utility.attributes if report.utility else ()
+    moments = {each.name: vars(each) for each in utility if is_numeric_dtype(before[each.name])}
+    rows = [{"attribute": name, "lost": report.lost[name]} | moments.get(name, {}) for name in names]
+    return pd.DataFrame(rows, columns=["attribute", "lost", "mean_before", "mean_after", "sd_before", "sd_after"])
 
 
 @st.cache_resource(scope="session", max_entries=8, show_spinner=False)
@@ -142,7 +113,7 @@ def _attributes(changes: pd.DataFrame, measured: pd.DataFrame | None, labels: Ma
     folded = st.expander("All figures of each attribute", key="attributes", on_change="rerun")
     if not folded.open:
         return
-    table = changes[["attribute", "lost", "changed"]].copy()
+    table = changes[["attribute", "lost"]].copy()
     if labels:
         table["label"] = [labels.get(str(name), "") for name in table["attribute"]]
     if changes["mean_before"].notna().any():
@@ -155,7 +126,6 @@ def _attributes(changes: pd.DataFrame, measured: pd.DataFrame | None, labels: Ma
         "attribute": st.column_config.TextColumn("Attribute", pinned=True),
         "label": "Label",
         "lost": number("Loss (%)", format="%.2f"),
-        "changed": number("Values changed (%)", format="%.1f"),
         "mean": "Mean, before → released",
         "sd": "Standard deviation, before → released",
         "sd_ratio": number("sd ratio", format="%.3f", help="Standard deviation after over before: 1 keeps it."),
@@ -182,7 +152,7 @@ def _pick(workspace: Workspace, first: str) -> str:
 
 
 def _distribution(workspace: Workspace, name: str, before: pd.DataFrame, release: Release, identity: Hashable) -> None:
-    change = attribute_changes(before, release.frame, workspace.schema, release.report, columns=[name]).iloc[0]
+    change = _changes(release, [name]).iloc[0]
     old, new = before[name], release.frame[name]
     released = "released"
     if change["sd_before"] > 0:
@@ -201,14 +171,6 @@ def _distribution(workspace: Workspace, name: str, before: pd.DataFrame, release
         key="before_after",
         alt=f"How many records have which {name}, before and released.",
     )
-
-
-def _correlations(names: list[str], old: np.ndarray, new: np.ndarray) -> None:
-    change = np.nan_to_num(np.abs(new - old))
-    i, j = divmod(int(change.argmax()), len(names))
-    title = f"The correlation of {names[j]} and {names[i]} changes most: by {change[i, j]:.2g}"
-    alt = "By how much the correlation of each pair of numeric attributes changed."
-    show_figure(correlations(old, new, names), title=title, key="correlations", alt=alt)
 
 
 @st.fragment

@@ -336,8 +336,8 @@ def test_risk_and_utility_stand_before_and_after_and_the_rest_in_tables(seen, mo
     of_verdict = {"k", "Risk", "Loss", "Records"}
     assert sum(map(len, tables)) + len(shown.keys() - of_verdict) == len(found.figures)
     columns = ["attribute", "hellinger", "sd_ratio"]
-    pd.testing.assert_frame_equal(table_with(app, "changed")[columns], found.attributes[columns], check_dtype=False)
-    table = table_with(app, "changed").set_index("attribute")
+    pd.testing.assert_frame_equal(table_with(app, "lost")[columns], found.attributes[columns], check_dtype=False)
+    table = table_with(app, "lost").set_index("attribute")
     assert table["lost"].tolist() == sorted(seen.release.report.lost.values(), reverse=True)
     assert plain(app).count(f"{table.index[0]} has the highest loss: ") == 1
     # One that loses too little for it can still be looked at.
@@ -345,8 +345,8 @@ def test_risk_and_utility_stand_before_and_after_and_the_rest_in_tables(seen, mo
     app = open_page("release", data="wine", k="5", risk_limit="20")
     assert not findings(app, "orange", "limit")
     assert findings(app, "green", "The risk is within its limit")
-    assert table_with(app, "changed")["attribute"].size == 2
-    other = next(name for name in table.index if name not in set(table_with(app, "changed")["attribute"]))
+    assert table_with(app, "lost")["attribute"].size == 2
+    other = next(name for name in table.index if name not in set(table_with(app, "lost")["attribute"]))
     assert f"{other}: the spread shrinks by" in plain(choose(app, w_release_attribute=other))
 
 
