@@ -334,10 +334,6 @@ MUTATIONS = [
              'del report["dropped"]', "pass", f"{RELEASE}/test_html.py"),
     Mutation("values that gaps were filled with in the report", "release",
              'del filled["value"]', "pass", f"{RELEASE}/test_html.py"),
-    Mutation("a program in the report that undoes the random order", "release",
-             "secret=True,  # it would undo the random order", "", f"{RELEASE}/test_html.py"),
-    Mutation("categories of the original in the program of the report", "release",
-             "if option.counted or option.secret]", "if option.secret]", f"{RELEASE}/test_html.py"),
     Mutation("names as HTML in the report", "release",
              "autoescape=True", "autoescape=False", f"{RELEASE}/test_html.py"),
     # --- reading and writing tables

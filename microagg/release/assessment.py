@@ -18,10 +18,9 @@ from microagg.metrics.risk.disclosure import encode_values, measure_codes
 from microagg.metrics.risk.equivalence_classes import max_reidentification, numbered
 from microagg.metrics.risk.measures import Measure
 from microagg.metrics.utility.columns import Column, correlation_changes, means_and_deviations, pair_column
-from microagg.optimum.formatting import number, percent, share
+from microagg.optimum.formatting import number, share
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
-from microagg.release.measures import Generalization, Loss
 from microagg.release.prepare import Prepared
 from microagg.release.report.report import Report
 from microagg.validation import FloatArray, IntArray, counted, plain, quoted
@@ -342,22 +341,10 @@ def _inferred(name: Hashable, values: pd.Series, classes: IntArray, before: IntA
 def _utility(both: _Comparison, notes: list[str]) -> Iterator[Figure]:
     """Yield the utility figures of a release, most important first. Add failed measurements to ``notes``."""
     report = both.report
-
-    def ending(loss: Loss | Generalization, subject: str) -> str:
-        """Sentence on the lower bound and the attribute with the highest loss."""
-        bound, k = loss.lower_bound, report.k
-        least = "" if bound is None else f"; the lower bound for groups of at least {k:,} is {percent(bound)}"
-        name, highest = max(loss.attributes.items(), key=lambda item: item[1])
-        return f"{least}. {subject} highest for {quoted([name])}: {percent(highest)}."
-
-    if (total := report.generalization) is not None:
-        text = f"The information loss Total-IL is {percent(total.information_loss)} of the largest possible"
-        yield _figure("total_information_loss", total.information_loss, f"{text}{ending(total, 'It is')}")
-    if (measured := report.loss) is not None:
-        noun = "quasi-identifiers" if total is None else "numeric quasi-identifiers"
-        subject = "It is" if total is None else "The IL is"
-        text = f"The information loss IL is {percent(measured.information_loss)} of the variance of the {noun}"
-        yield _figure("information_loss", measured.information_loss, f"{text}{ending(measured, subject)}")
+    losses = {"total_information_loss": report.generalization, "information_loss": report.loss}
+    for key, loss in losses.items():
+        if loss is not None:
+            yield _figure(key, loss.information_loss, report.loss_sentence(loss))
     if both.numbers:
         yield from _number_changes(both)
     checkpoint("Comparing distributions", 0.7)

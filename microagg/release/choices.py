@@ -1,8 +1,8 @@
 """What can be chosen for a release: each option is declared here, once.
 
 From :data:`OPTIONS` come the keywords of :func:`microagg.microaggregate` with their defaults and documentation, what is
-checked, what a recipe holds, the programs that are made of a recipe, the flags of the shell, what a release in parts
-refuses, and the report's line on an option for which it has no words of its own.
+checked, what a recipe holds, the programs that are made of a recipe, the flags of the shell, and what a release in
+parts refuses.
 """
 
 from __future__ import annotations
@@ -39,11 +39,9 @@ class Option:
     metavar: str = ""  # name of its value in the shell's help
     before: Any = ALWAYS  # its value for recipes that do not contain it, in their form; ALWAYS if all contain it
     not_in_parts: str = ""  # advice if a release in parts does not support it; empty if it does
-    in_report: bool = True  # whether the report has its own sentence for it
     # If it contains values of the file, which no report may name: a title, and the noun that counts them.
     counted: tuple[str, ...] = ()
     only_chosen: bool = False  # whether recipes contain it only if it is chosen
-    secret: bool = False  # whether its value undoes a protection of the release, so that no report may contain it
     deprecated: str = ""  # advice for an option that is accepted but no longer offered
 
     def documented(self) -> str:
@@ -325,7 +323,6 @@ OPTIONS: tuple[Option, ...] = (
         "of the file. A number is a seed and is recorded too; an intruder can try all seeds below 2**64.\nTrue draws "
         "the bits without recording them. A SeedSequence of NumPy is not recorded either.",
         before=None,
-        secret=True,  # it would undo the random order
         not_in_parts="leave it out, and shuffle the file beforehand, or what is released",
     ),
 )

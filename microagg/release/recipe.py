@@ -197,12 +197,11 @@ def script(
     reading: Mapping[str, Any] | None = None,
     out: str | os.PathLike[str] | None = None,
     recipe_file: str | os.PathLike[str] | None = None,
-    by_recipe: bool = False,
 ) -> str:
     """Write a Python program that makes the release of ``recipe`` from its file and saves it.
 
-    The program contains all choices that differ from the defaults. Groups formed elsewhere, and with ``by_recipe`` all
-    choices, it reads from ``recipe_file``, the recipe as JSON, which it replays.
+    The program contains all choices that differ from the defaults. With groups formed elsewhere it replays
+    ``recipe_file``, the recipe as JSON.
 
     Parameters
     ----------
@@ -226,7 +225,7 @@ def script(
         read = _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed})
     else:
         read = _call("read_file", [repr(source)], changed_reading(reading or {}))
-    replayed = by_recipe or recipe.get("labels") is not None
+    replayed = recipe.get("labels") is not None
     like = "" if dataset else ", like=original"
     lines = [
         *(["import json"] if replayed else []),

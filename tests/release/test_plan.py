@@ -27,7 +27,6 @@ HUE = Option(
     help="The color of the paper.\nIt changes no value.",
     before="red",
     not_in_parts="leave it out, and paint the files",
-    in_report=False,
 )
 
 
@@ -53,13 +52,12 @@ def test_an_option_that_is_declared_is_checked_recorded_and_replayed(hue):
         replay(PEOPLE, release.recipe | {"hue": "green"})
 
 
-def test_an_option_that_is_declared_stands_in_program_shell_and_report(hue):
+def test_an_option_that_is_declared_stands_in_program_and_shell(hue):
     release = microaggregate(PEOPLE, k=3, confidential="illness", hue="blue")
     assert "hue='blue'" in release.script("people.csv")
     assert "hue=" not in microaggregate(PEOPLE, k=3, hue="red").script("people.csv")
     [flag] = [flag for flag in flags.option_flags() if flag.name == "hue"]
     assert (flag.type.choices, flag.help) == (("blue", "red"), "The color of the paper. Default: 'red'.")
-    assert ("Hue", "Blue.") in contents.choices(release.recipe, release.report)
 
 
 def test_an_option_that_is_declared_is_refused_in_parts_or_identifies_the_job(hue, tmp_path):

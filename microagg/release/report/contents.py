@@ -107,7 +107,6 @@ def contents(
             *([{"what": "The file is written", "how": _LIKE_ORIGINAL}] if is_like else []),
         ],
         "versions": dict(release.recipe["versions"]) | {"Python": platform.python_version()},
-        "program": _program(release, named or None, origin),
         "measures": [vars(measure) | {"bounds": list(measure.bounds)} for measure in measures.values()],
     }
     everything: dict[str, Any] = _finite(plain(sections), 17 if for_steward else _DIGITS)
@@ -135,22 +134,35 @@ def _columns(release: Any, labels: Mapping[str, str]) -> list[dict[str, Any]]:
     roles: dict[str, Sequence[Any]] = {role: column_names(role, chosen.get(role)) for role in _ROLES}
     roles["confidential"] = (*roles["confidential"], *column_names("classes", chosen["classes"]))
     roles["undeclared"] = release.report.undeclared_columns
-    rows, seen = [], set()
-    for role, words in _ROLES.items():
-        names = [name for name in dict.fromkeys(roles[role]) if name not in seen]
-        seen.update(names)
-        mean_weight = role == "weights" and release.report.release_weights == "mean"
-        fates = {"replaced by the mean weight of their group" if mean_weight else "released as they are": names}
-        if role == "quasi_identifiers":
-            # A row for each way in which they are replaced.
-            fates = {f"replaced by {words}": replaced for words, replaced in _replacements(chosen).items()}
-        for fate, columns in fates.items():
-            if columns:
-                fate = fate if set(columns) & set(release.to_pandas().columns) else "left out"
-                shown = [(plain(name), labels.get(plain(name))) for name in columns[:_MOST_NAMES]]
-                named = [shortened(f"{name} ({label})" if label else name, 80) for name, label in shown]
-                rows.append({"role": words, "fate": fate, "n": len(columns), "columns": named})
+    columns: dict[tuple[str, str], list[Any]] = {}
+    seen: set[Any] = set()
+    for role, names in roles.items():
+        for name in names:
+            if name not in seen:
+                fate = _fate(role, name, chosen) if name in release.to_pandas() else "left out"
+                columns.setdefault((role, fate), []).append(name)
+                seen.add(name)
+    rows = []
+    for (role, fate), names in columns.items():
+        shown = [(plain(name), labels.get(plain(name))) for name in names[:_MOST_NAMES]]
+        named = [shortened(f"{name} ({label})" if label else name, 80) for name, label in shown]
+        rows.append({"role": _ROLES[role], "fate": fate, "n": len(names), "columns": named})
     return rows
+
+
+def _fate(role: str, name: Any, chosen: Mapping[str, Any]) -> str:
+    """What the release has of a column that it contains."""
+    if role == "weights" and chosen["release_weights"] == "mean":
+        return "replaced by the mean weight of their group"
+    if role != "quasi_identifiers":
+        return "released as they are"
+    if chosen["statistic"] == "generalize":
+        common = "the set of categories" if chosen["categories"] == "set" else "the lowest common category"
+        return f"replaced by what the group has in common, as text: the range, or {common}"
+    if name in chosen["taxonomies"]:
+        return "replaced by the most frequent category of the group"
+    kind = "median category" if name in chosen["ordinal"] else chosen["statistic"]
+    return f"replaced by the {kind} of the group"
 
 
 def _assessment(assessment: Assessment) -> dict[str, Any]:
@@ -158,25 +170,6 @@ def _assessment(assessment: Assessment) -> dict[str, Any]:
     table = assessment.to_dict()
     pairs = zip(assessment.figures, table["figures"], strict=True)
     return table | {"figures": [row | {"title": figure.measure.title} for figure, row in pairs]}
-
-
-def _program(release: Any, out: str | None, origin: Mapping[str, Any] | None) -> dict[str, str]:
-    """The program that repeats the release, and a remark on it."""
-    recipe = release.recipe
-    arguments: dict[str, Any] = dict(origin) if origin else {"file": "original.csv"}
-    if (arguments.get("reading") or {}).get("missing"):
-        says = "The program names values of the original file, so it is kept with it: Release.script writes it."
-        return {"says": says, "text": ""}
-    hidden = [option for option in OPTIONS if option.counted or option.secret]
-    secret = any(option.is_chosen(recipe.get(option.name, option.before)) for option in hidden)
-    text = recipes.script(recipe, **arguments, out=out, by_recipe=secret)
-    says = "" if origin else "“original.csv” stands for the original file. "
-    if "replay(" in text:
-        says += (
-            "It reads the recipe from a file of its own, which is kept with the original, as it may hold values of it, "
-            "or what would undo the random order."
-        )
-    return {"says": says.strip(), "text": text}
 
 
 def _finite(value: Any, digits: int) -> Any:
@@ -246,38 +239,47 @@ def _blank(row: dict[str, Any], keys: Collection[str]) -> dict[str, Any]:
     return {key: None if key in keys else value for key, value in row.items()}
 
 
-_SCALES = {
-    "zscore": "each attribute scaled to variance 1",
-    "minmax": "each attribute scaled to the range from 0 to 1",
-    "none": "as the attributes are, unscaled",
+# Options whose values the report has words for: the subject, and the words by value. Section 1 of the report has roles
+# of columns, their released values and weights, and section 2 the guarantees.
+_WORDS: dict[str, tuple[str, dict[Any, str]]] = {
+    "polish": ("Afterwards", {True: "the groups were improved by local search"}),
+    "scale": (
+        "Distances",
+        {
+            "zscore": "each attribute scaled to variance 1",
+            "minmax": "each attribute scaled to the range from 0 to 1",
+            "none": "as the attributes are, unscaled",
+        },
+    ),
+    "rounding": ("Rounding", {"file": "to the decimals that the column has in the file"}),
+    "ranges": (
+        "Ranges of numbers and dates are written as",
+        {"columns": "two columns, their lower and upper ends", "middle": "their middle"},
+    ),
 }
-_CATEGORIES = {"ancestor": "the lowest common category", "set": "the set of categories"}
 _GAPS = {
     "drop": "the record is left out",
     "category": "a category of its own",
     "impute": "filled with the median or the most frequent value",
 }
-_WEIGHTS = {
-    "mean": "each record is released with the mean weight of its group",
-    "keep": "each record is released with its own weight",
-    "drop": "left out of the release",
-}
 
 
 def choices(recipe: Mapping[str, Any], report: Report) -> list[tuple[str, str]]:
-    """Each choice that is not the default, as a subject and words.
+    """Choices of a recipe, as subjects and words.
 
     Categories, orders and codes for missing values are counted, not named, as a release need not hold all of them. The
     seed of a random order is left out, as it would undo the order.
     """
     chosen = recipes.choices(recipe)
-    further = [option for option in OPTIONS if not option.in_report and chosen[option.name] != option.default]
     lines = [
         *_method_choices(chosen, recipe["params"], report),
+        *((subject, words[chosen[name]]) for name, (subject, words) in _WORDS.items() if chosen[name] in words),
         *_column_choices(chosen, report),
-        *_value_choices(chosen, report),
-        *((option.name.replace("_", " ").capitalize(), f"{chosen[option.name]}") for option in further),
     ]
+    if report.shuffled:
+        lines.append(("Order of the records", "random"))
+    if chosen["random_state"] is not None:
+        lines.append(("Random numbers of the method", f"drawn from the seed {chosen['random_state']}"))
     return [(subject, f"{words[:1].upper()}{words[1:]}.") for subject, words in lines]
 
 
@@ -293,16 +295,10 @@ def _method_choices(chosen: Mapping[str, Any], params: Mapping[str, Any], report
         changed = [f"{name} = {value}" for name, value in params.items() if value != usual.get(name)]
         if changed:
             yield "Parameters of the method", listing(changed)
-    if chosen["polish"]:
-        yield "Afterwards", "the groups were improved by local search"
     yield "Requested smallest group", f"{chosen['k']:,} records (k)"
-    if report.loss is not None:
-        yield "Distances", _SCALES[chosen["scale"]]
 
 
 def _column_choices(chosen: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
-    if chosen["by"]:
-        yield "Groups stay within", f"the values of {quoted(chosen['by'])}"
     for title, name in (("Dates are read or released by", "dates"), ("Numbers are written as", "numbers")):
         forms = chosen[name].items() if isinstance(chosen[name], Mapping) else ()
         if listed := [f"{quoted([column])} ({form})" for column, form in forms if form not in (None, "day")]:
@@ -328,43 +324,6 @@ def _size(value: Any) -> int:
     if isinstance(value, Mapping):
         return sum(1 if below is None else _size(below) for below in value.values())
     return len(value) if isinstance(value, Sequence) and not isinstance(value, str) else 1
-
-
-def _replacements(chosen: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The quasi-identifiers by the words for their released values."""
-    names_by_words: dict[str, list[Any]] = {}
-    for name in chosen["quasi_identifiers"]:
-        words = f"the {chosen['statistic']} of the group"
-        if chosen["statistic"] == "generalize":
-            words = "what the group has in common"
-        elif name in chosen["taxonomies"]:
-            words = "the most frequent category of the group"
-        elif name in chosen["ordinal"]:
-            words = "the median category of the group"
-        names_by_words.setdefault(words, []).append(name)
-    return names_by_words
-
-
-def _value_choices(chosen: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
-    words = " or ".join(_replacements(chosen))
-    if chosen["statistic"] == "generalize":
-        words += f", as text: the range, or {_CATEGORIES[chosen['categories']]}"
-    yield "Values are replaced by", words
-    if chosen["ranges"] != "text":
-        how = "two columns, their lower and upper ends" if chosen["ranges"] == "columns" else "their middle"
-        yield "Ranges of numbers and dates are written as", how
-    if chosen["rounding"] == "file" and report.loss is not None:
-        yield "Rounding", "to the decimals that the column has in the file"
-    if report.guaranteed:
-        yield "Guaranteed beyond k", listing(list(map(str, report.guaranteed)))
-    if report.release_weights is not None:
-        rounds = chosen["rounding"] == "file" and chosen["written"] == "original" and report.release_weights == "mean"
-        rounded = ", rounded by at most 0.01 % of it" if rounds else ""
-        yield f"Weights {quoted([chosen['weights']])}", f"{_WEIGHTS[report.release_weights]}{rounded}"
-    if report.shuffled:
-        yield "Order of the records", "random"
-    if chosen["random_state"] is not None:
-        yield "Random numbers of the method", f"drawn from the seed {chosen['random_state']}"
 
 
 # --- comparison with other methods and values of k --------------------------------------------------------------------

@@ -17,9 +17,6 @@ _MOST_ATTRIBUTES = 40
 # The maximum number of methods in the table of losses: the ones with the lowest loss at the chosen k.
 _MOST_METHODS = 8
 
-# A longer program stays folded on paper: it may name thousands of columns.
-_MOST_PRINTED = 5_000
-
 _LEVELS = {"stop": "Stop", "warn": "To think about", "ok": "In order"}
 _BETTER = {"low": "lower is better", "high": "higher is better"}
 
@@ -53,7 +50,6 @@ def document(contents: Mapping[str, Any]) -> str:
     template = environment.from_string(files.joinpath("report.html").read_text(encoding="utf-8"))
     return template.render(
         **contents,
-        whole=len(contents["program"]["text"]) < _MOST_PRINTED,
         style=files.joinpath("report.css").read_text(encoding="utf-8"),
         losses=_losses(contents),
         shell_name=shlex.quote((contents["file"] or {}).get("name") or "FILE"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
@@ -16,6 +17,11 @@ from microagg.validation import counted, plain, quoted
 
 #: The first line of what has figures that single records dominate.
 FOR_STEWARD = "For the data steward only: do not pass this on. Its figures can give away values of single persons."
+
+# A gap of at most this is rounding: see microagg.optimum.bounds.CLOSED, which needs Numba.
+_CLOSED = 2e-7
+
+_ATTRIBUTES = {"zscore": "attributes of variance 1", "minmax": "attributes from 0 to 1", "none": "unscaled attributes"}
 
 
 @dataclass(frozen=True)
@@ -192,72 +198,51 @@ class Report:
         joint = self.joint
         if joint is None:
             return "k holds for this release alone: compare each earlier release of the same persons (against)."
-        remark = f" {counted(joint.unmatched, 'record')} could not be matched." if joint.unmatched else ""
         return (
             "An intruder who also holds the earlier release and compares the classes of both picks the right record "
             f"with probability up to {100 * joint.of_classes:.3g} % (1 in {joint.smallest:,}). {joint.narrowed:,} of "
             f"{counted(joint.n_records, 'record')} ({joint.alone:,} alone) are in joint classes (one class in "
-            f"each release) of fewer than k = {self.k:,} records and fewer than in the earlier release.{remark}"
+            f"each release) of fewer than k = {self.k:,} records and fewer than in the earlier release."
         )
 
     def loss_sentences(self) -> list[str]:
-        """The information loss, its lower bound, and the attribute where it is highest."""
-        return self._sentences_on_numbers() + self._sentences_on_categories()
-
-    def _sentences_on_numbers(self) -> list[str]:
-        loss = self.loss
-        if loss is None:
-            return []
-        on = {"zscore": "attributes of variance 1", "minmax": "attributes from 0 to 1", "none": "unscaled attributes"}
-        numeric = "" if self.generalization is None else "numeric "
-        sentence = (
-            f"Information loss{' of the numeric attributes' if numeric else ''} is {percent(loss.information_loss)} "
-            f"(IL = 100 · SSE / SST = 100 · {loss.sse:.4g} / {loss.sst:.4g}, on {numeric}{on[self.scale]}"
-        )
-        if self.release_weights is not None:
-            sentence += ", each record with its weight"
-        # Groups of mixed records are made for Total-IL: the gap of their IL means little.
-        bound = self._bound_in_words(loss, with_gap=not numeric)
-        return [
-            f"{sentence}){'; ' if bound else ''}{bound}.",
-            *self._highest(loss.attributes, f"The loss is highest for {numeric}attribute"),
-        ]
-
-    def _sentences_on_categories(self) -> list[str]:
-        total = self.generalization
-        if total is None:
-            return []
-        sentences = [
-            f"Information loss Total-IL is {percent(total.information_loss)} of the largest possible "
-            f"({total.total_information_loss:,.1f} of {self.n_records * len(total.attributes):,}: each record and "
-            "attribute counts the range or the lowest common category of its group as a share of the whole, from 0, "
-            "where the group agrees, to 1, where it has nothing in common)."
-        ]
-        if bound := self._bound_in_words(total):
-            sentences.append(f"{bound[:1].upper()}{bound[1:]}.")
-        sentences += self._highest(total.attributes, "Total-IL is highest for")
-        if total.changed:
-            name, highest = max(total.changed.items(), key=lambda item: item[1])
+        """Sentences on each measured loss, and on the categories that change."""
+        sentences = [self.loss_sentence(loss) for loss in (self.loss, self.generalization) if loss is not None]
+        changed = {} if self.generalization is None else self.generalization.changed
+        if changed:
+            name, highest = max(changed.items(), key=lambda item: item[1])
             sentences.append(
-                f"Of the attributes with categories, {str(name)!r} changes most often: in {percent(highest)} of the "
-                "records."
-                if highest > 0.0
-                else "No record changes its categories."
+                f"Of the attributes with categories, {str(name)!r} changes most: in {percent(highest)} of the records."
             )
         return sentences
 
-    def _bound_in_words(self, loss: Loss | Generalization, *, with_gap: bool = True) -> str:
-        """The lower bound of a loss and the gap to it. Empty if there is none."""
-        if loss.lower_bound is None or loss.gap is None:
-            return ""
-        within = " within the strata" if self.risk.strata else ""
-        gap = _gap_in_words(loss.gap) if with_gap else ""
-        return f"the lower bound for groups of at least {self.k:,}{within} is {percent(loss.lower_bound)}{gap}"
-
-    def _highest(self, losses: dict[Hashable, float], subject: str) -> list[str]:
-        """A sentence on the attribute with the highest loss. None for a single attribute."""
-        name, highest = max(losses.items(), key=lambda item: item[1])
-        return [f"{subject} {str(name)!r}: {percent(highest)}."] if len(losses) > 1 else []
+    def loss_sentence(self, loss: Loss | Generalization) -> str:
+        """A loss, its lower bound, and the attribute where it is highest."""
+        if isinstance(loss, Generalization):
+            text = (
+                f"Information loss Total-IL is {percent(loss.information_loss)} of the largest possible "
+                f"({loss.total_information_loss:,.1f} of {self.n_records * len(loss.attributes):,}: each record and "
+                "attribute counts the range or the lowest common category of its group as a share of the whole)"
+            )
+        else:
+            numeric = "" if self.generalization is None else "numeric "
+            weighted = "" if self.release_weights is None else ", each record with its weight"
+            text = (
+                f"Information loss{' of the numeric attributes' if numeric else ''} is "
+                f"{percent(loss.information_loss)} (IL = 100 · SSE / SST = 100 · {loss.sse:.4g} / {loss.sst:.4g}, on "
+                f"{numeric}{_ATTRIBUTES[self.scale]}{weighted})"
+            )
+        if loss.lower_bound is not None and loss.gap is not None:
+            within = " within the strata" if self.risk.strata else ""
+            text += f"; the lower bound for groups of at least {self.k:,}{within} is {percent(loss.lower_bound)}"
+            # Groups of mixed records are made for Total-IL: the gap of their IL means little.
+            if loss is self.measured and loss.gap < math.inf:
+                is_closed = loss.gap <= _CLOSED
+                text += ", so this is the optimum" if is_closed else f" (gap {percent(100.0 * loss.gap)})"
+        name, highest = max(loss.attributes.items(), key=lambda item: item[1])
+        return f"{text}." + (
+            f" It is highest for {str(name)!r}: {percent(highest)}." if len(loss.attributes) > 1 else ""
+        )
 
     def _remarks(self) -> list[str]:
         """Sentences on records left out, columns without a role, and accepted findings."""
@@ -282,13 +267,3 @@ class Report:
         if self.accepted:
             sentences.append(f"The reason given: {self.reason.removesuffix('.')}.")
         return sentences
-
-
-# A gap of at most this is rounding: see microagg.optimum.bounds.CLOSED, which needs Numba.
-_CLOSED = 2e-7
-
-
-def _gap_in_words(gap: float) -> str:
-    if gap == float("inf"):
-        return ""
-    return ", so this is the optimum" if gap <= _CLOSED else f" (gap {percent(100.0 * gap)})"
