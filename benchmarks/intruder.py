@@ -224,7 +224,6 @@ def intersects(case: Case, release: Any) -> Iterator[Comparison]:
         with suppress(DataError):  # the records of a file cannot always be matched
             both = compare_with(release, source)
             printed = max(figure.after for figure in figures_of(both).of("max_reidentification"))
-            printed = np.nan if both.report.joint.unmatched else printed
             yield Comparison(f"in both classes by {what}, maximum", printed, 1 / min(left))
 
 

@@ -31,8 +31,8 @@ from microagg.tables import read_table
 from microagg.tables.frames import as_pandas
 from microagg.validation import IntArray, quoted
 
-# The earlier class of a record that was not released, and of a record with an unclear match.
-_ABSENT, _UNCLEAR = -1, -2
+# The earlier class of a record that was not released.
+_ABSENT = -1
 
 # Columns are equal row by row if a random order repeats their order with a probability below this.
 _BY_CHANCE = 1e-6
@@ -81,7 +81,7 @@ def compare_with(release: Release, earlier: Any) -> Release:
     Raises
     ------
     DataError
-        If the originals are not at hand, the recipe belongs to another file, or no record can be matched.
+        If the originals are not at hand, the recipe belongs to another file, or records of a file cannot be matched.
     ParameterError
         If the recipe is not complete, or belongs to a release in parts.
 
@@ -104,10 +104,10 @@ def compare_with(release: Release, earlier: Any) -> Release:
     now = _by_row(_classes(release.to_pandas(), names), rows, len(original))
     joint = _measure_joint_classes(then, now, release.report.k)
     report = replace(release.report, joint=joint)
-    text = report.of_releases + match + (f" {_NEEDS_RECIPE}" if joint.unmatched else "")
+    text = report.of_releases + match
     if joint.narrowed:
         text += " Release the earlier groups again (labels), or whole ones together, or withdraw the earlier file."
-    finding = Finding("stop" if joint.narrowed else "warn" if joint.unmatched else "ok", "releases", (), text)
+    finding = Finding("stop" if joint.narrowed else "ok", "releases", (), text)
     return replace(release, report=replace(report, findings=(*report.findings, finding)))
 
 
@@ -155,19 +155,15 @@ def _match(
         if len(rows) == len(table_codes) and (table_codes == original_codes[rows]).all() and is_telling:
             text = f" The earlier file has the same row order: {quoted(unchanged)} agree in every row."
             return _by_row(classes, rows, len(original)), text
-    low, high = np.full(n_codes, len(table)), np.full(n_codes, _ABSENT)
-    if _are_among(table_codes, original_codes):
-        np.minimum.at(low, table_codes, classes)
-        np.maximum.at(high, table_codes, classes)
-    counts = np.bincount(table_codes, minlength=n_codes)
-    is_clear = (low == high) & (counts == np.bincount(original_codes, minlength=n_codes))
-    if not is_clear.any():
+    counts, originals = (np.bincount(codes, minlength=n_codes) for codes in (table_codes, original_codes))
+    class_of = np.full(n_codes, _ABSENT)
+    class_of[table_codes] = classes
+    if (class_of[table_codes] != classes).any() or (counts != originals)[counts > 0].any():
         raise DataError(
             "the records of the earlier file cannot be matched: neither row order nor the columns left as they are "
             f"({quoted(unchanged) or 'none'}) tell which record is which. {_NEEDS_RECIPE}"
         )
-    text = f" The earlier file is matched by the values of {quoted(unchanged)}."
-    return np.where(is_clear, high, np.where(counts > 0, _UNCLEAR, _ABSENT))[original_codes], text
+    return class_of[original_codes], f" The earlier file is matched by the values of {quoted(unchanged)}."
 
 
 def _codes(table: pd.DataFrame, original: pd.DataFrame, names: Sequence[Hashable]) -> tuple[IntArray, IntArray]:
@@ -184,11 +180,10 @@ def _are_among(part: IntArray, whole: IntArray) -> bool:
 
 
 def _measure_joint_classes(then: IntArray, now: IntArray, k: int) -> Joint:
-    is_released, unclear = (np.maximum(then, now) >= 0) & (then != _UNCLEAR), now[then == _UNCLEAR]
+    is_released = np.maximum(then, now) >= 0
     then, now = then[is_released], now[is_released]
     pairs = combined(then, now)
-    # A record with an unclear earlier class may be in any joint class of its present class: sizes are upper bounds.
-    sizes = np.bincount(pairs)[pairs] + np.bincount(unclear + 1, minlength=int(now.max()) + 2)[now + 1]
+    sizes = np.bincount(pairs)[pairs]
     narrowed = (sizes < k) & (sizes < np.where(then >= 0, np.bincount(then + 1)[then + 1], k))
     n_alone = int(np.count_nonzero(narrowed & (sizes == 1)))
-    return Joint(len(sizes), int(sizes.min()), int(np.count_nonzero(narrowed)), n_alone, len(unclear))
+    return Joint(len(sizes), int(sizes.min()), int(np.count_nonzero(narrowed)), n_alone)

@@ -223,14 +223,13 @@ class Joint:
     """The joint classes of a release and an earlier one: the records that share their class in both.
 
     ``narrowed`` records are in joint classes of fewer than k and fewer than in the earlier release, ``alone`` by
-    themselves. The earlier class of ``unmatched`` records is not clear, so they may be in any.
+    themselves.
     """
 
     n_records: int
     smallest: int
     narrowed: int
     alone: int
-    unmatched: int
 
     @property
     def of_classes(self) -> float:
