@@ -39,24 +39,14 @@ FILE, _MAX_KS = "MICROAGG_FILE", 1_000
 
 
 @click.command("datasets", cls=flags.Command)
-@flags.json_flag
-def data_sets(as_json: bool) -> None:
+def data_sets() -> None:
     """List the data sets for --data.
 
     \b
     Example:
       microagg datasets
     """
-    entries = [datasets.describe(name) for name in datasets.NAMES]
-    if as_json:
-        rows = [
-            {"name": entry.name, "title": entry.title, "kind": entry.kind, "shape": entry.shape}
-            | {"here": datasets.is_available(entry.name), "description": entry.description}
-            for entry in entries
-        ]
-        print_json({"datasets": rows})
-        return
-    for entry in entries:
+    for entry in map(datasets.describe, datasets.NAMES):
         n, d = ("drawn" if size is None else f"{size:,}" for size in entry.shape)
         note = "" if datasets.is_available(entry.name) else "  (not on this machine: add --download)"
         click.echo(f"{entry.name:<14} {n:>7} × {d:<6} {entry.title}{note}")
@@ -64,8 +54,7 @@ def data_sets(as_json: bool) -> None:
 
 @click.command(cls=flags.Command)
 @click.argument("key", required=False)
-@flags.json_flag
-def methods(key: str | None, as_json: bool) -> None:
+def methods(key: str | None) -> None:
     """List the algorithms for --method, or explain the algorithm KEY: its flags, its steps, its source.
 
     \b
@@ -75,15 +64,12 @@ def methods(key: str | None, as_json: bool) -> None:
     """
     from microagg.algorithms.registry import ALGORITHMS, algorithm
 
-    keys = list(ALGORITHMS) if key is None else [key]
-    if as_json:
-        print_json({"methods": [_as_dict(name) for name in keys]})
-    elif key is not None:
+    if key is not None:
         click.echo(_describe(key))
-    else:
-        for name in keys:
-            names = "".join(f" --{flags.dashed(param.name)}" for param in algorithm(name).params)
-            click.echo(f"{name:<22} {algorithm(name).info.title}{names}")
+        return
+    for name in ALGORITHMS:
+        names = "".join(f" --{flags.dashed(param.name)}" for param in algorithm(name).params)
+        click.echo(f"{name:<22} {algorithm(name).info.title}{names}")
 
 
 def _describe(key: str) -> str:
@@ -107,19 +93,6 @@ def _describe_param(param: Param) -> list[str]:
         f"--{flags.dashed(param.name)}  {param.described_kind()}, default {param.default}{symbol}",
         f"    {param.help}{classes}",
     ]
-
-
-def _as_dict(key: str) -> dict[str, Any]:
-    from microagg.algorithms.registry import algorithm
-
-    cls = algorithm(key)
-    keys = ("title", "family", "summary", "year", "reference", "sizes", "complexity", "deterministic", "note", "mixed")
-    params = [
-        {"name": param.name, "kind": param.kind, "bounds": param.bounds, "choices": param.choices}
-        | {"default": param.default, "help": param.help, "symbol": param.symbol}
-        for param in cls.params
-    ]
-    return {"key": key, **{name: getattr(cls.info, name) for name in keys}, "params": params}
 
 
 @flags.with_flags(flags.column_flags(), algorithms=True)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import pandas as pd
-from click.shell_completion import CompletionItem
 
 from microagg import datasets
 from microagg.api import ENGINES
@@ -70,11 +69,6 @@ class Command(click.Command):
                 raise
             self.load()
             return super().parse_args(ctx, args_for_retry)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Completions for a shell, including flags of algorithms."""
-        self.load()
-        return super().shell_complete(ctx, incomplete)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the flags, those without a heading first."""

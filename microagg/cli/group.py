@@ -12,13 +12,11 @@ import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from microagg import __version__
 from microagg.errors import DataError, GuaranteeError, MicroaggError, ParameterError
@@ -66,27 +64,20 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Completions for a shell, without loading the commands."""
-        commands = [
-            CompletionItem(name, help=text) for name, (_, text) in _COMMANDS.items() if name.startswith(incomplete)
-        ]
-        return commands + click.Command.shell_complete(self, ctx, incomplete)
-
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> None:
         """Run a command line, and exit with one of the codes at the top of this file, or 0."""
-        with _stoppable() as stop:
-            sys.exit(self._exit_code(args, prog_name, extra, stop))
+        with _stoppable():
+            sys.exit(self._exit_code(args, prog_name, extra))
 
-    def _exit_code(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any], stop: _Stop) -> int:
+    def _exit_code(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any]) -> int:
         try:
             code = super().main(args, prog_name, **(extra | {"standalone_mode": False}))
             finish()
         except (click.Abort, KeyboardInterrupt):
             click.echo("Stopped.", err=True)
-            return 128 + stop.number
+            return 128 + _stop.number
         except click.ClickException as error:
             return _print_error(error.format_message())
         except GuaranteeError as error:
@@ -264,39 +255,37 @@ class _Stop:
             raise KeyboardInterrupt
 
 
-# The stop of the command.
-_stop: ContextVar[_Stop | None] = ContextVar("microagg_stop", default=None)
+# The stop of the command that runs.
+_stop = _Stop()
 
 
 @contextmanager
-def _stoppable() -> Iterator[_Stop]:
+def _stoppable() -> Iterator[None]:
     """Let Ctrl-C and SIGTERM, by which machines and services shut down, end the block."""
-    stop, before = _Stop(), {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    global _stop
+    _stop, before = _Stop(), {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     # Background jobs of a shell ignore Ctrl-C.
     handled = [number for number, handler in before.items() if handler not in (None, signal.SIG_IGN)]
     if threading.current_thread() is not threading.main_thread():
         handled = []
     for number in handled:
-        signal.signal(number, stop.hear)
-    token = _stop.set(stop)
+        signal.signal(number, _stop.hear)
     try:
-        yield stop
+        yield
     finally:
-        _stop.reset(token)
+        _stop = _Stop()
         for number in handled:
             signal.signal(number, before[number])
 
 
 def is_stopped() -> bool:
     """Whether a signal requests the end of the command."""
-    stop = _stop.get()
-    return stop is not None and stop.requested.is_set()
+    return _stop.requested.is_set()
 
 
 def finish() -> None:
     """Ignore signals from here on. KeyboardInterrupt if one was received before."""
-    if (stop := _stop.get()) is not None:
-        stop.is_open = False
+    _stop.is_open = False
     _raise_if_stopped()
 
 
