@@ -22,7 +22,6 @@ from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.release import Finding, Release, compare_with
 from microagg.release.checks import CHECKS
 from microagg.release.choices import USUAL_METHOD
-from microagg.release.export_check import check_file
 from microagg.release.recipe import check as check_recipe
 from microagg.release.recipe import choices as choices_of
 from microagg.release.report.report import FOR_STEWARD
@@ -170,8 +169,6 @@ def run(**args: Any) -> None:
     chosen = _release_arguments(data, args)
     if data.read is not None:
         chosen.setdefault("rounding", "file")
-    if targets["out"] is not None:
-        check_file(data.frame, chosen, targets["out"])
     deliver(make(lambda: microaggregate(data.frame, **chosen)), data, targets)
 
 
@@ -195,8 +192,6 @@ def replay(recipe_file: str, **args: Any) -> None:
     data = flags.read_data(args)
     if data.read is not None and _has_labels(recipe, data.read.value_labels):
         data = flags.read_data(before)
-    if targets["out"] is not None:
-        check_file(data.frame, recipe, targets["out"])
     deliver(make(lambda: replay_recipe(data.frame, recipe)), data, targets)
 
 

@@ -1,6 +1,6 @@
 from .measures import distribution as distribution
 from .earlier import compare_with as compare_with, read_earlier as read_earlier
-from .export_check import as_written as as_written, check_export as check_export, check_file as check_file
+from .export_check import as_written as as_written, check_export as check_export
 from .findings import Finding as Finding
 from .recoding import (
     CATEGORIES as CATEGORIES,

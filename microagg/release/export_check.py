@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from microagg.columns.recodes import Recoding, meanings_of
-from microagg.columns.schema import Schema, column_names
+from microagg.columns.schema import Schema
 from microagg.errors import DataError
 from microagg.metrics.risk import equivalence_classes
 from microagg.release.findings import Finding
@@ -20,23 +20,14 @@ from microagg.tables import read_table
 from microagg.tables.reading import TEXT_ENDINGS
 from microagg.tables.stata_spss import with_kinds
 from microagg.tables.text import read_cells
-from microagg.tables.writing import check_table
 from microagg.validation import IntArray, check_k, check_unique_columns, counted, quoted
 
 
 def as_written(data: bytes, name: str, reading: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """The table of a file, where cells are equal if they are written alike (see :func:`check_export`).
 
-    A CSV file without ``reading`` is one that microagg wrote, with a line for each record.
-
-    Parameters
-    ----------
-    data : bytes
-        Content of the file.
-    name : str
-        Name of the file; its ending says the kind.
-    reading : mapping, optional
-        Keywords of :func:`microagg.tables.read_file`. The cells of a text file are compared as text.
+    ``reading`` has keywords of :func:`microagg.tables.read_file`. A CSV file without it is one that microagg wrote,
+    with a line for each record.
     """
     ending = PurePath(name).suffix.lower()
     if ending == ".csv" and not reading:
@@ -50,36 +41,6 @@ def as_written(data: bytes, name: str, reading: Mapping[str, Any] | None = None)
     except DataError:
         read_table(data, name=name, **reading)  # its error has offers that were tried
         raise
-
-
-def check_file(frame: pd.DataFrame, options: Mapping[str, Any], name: str) -> None:
-    """Refuse, before records are grouped, a kind of file that cannot hold what is released as it is.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (n, columns)
-        The original.
-    options : mapping
-        Keywords of :func:`microagg.microaggregate`, or a recipe.
-    name : str
-        The name of the file to write.
-
-    Raises
-    ------
-    DataError
-        If a column that is neither replaced nor left out, or the size of the table, exceeds a limit of the format.
-    """
-    left_out, replaced, weights = (
-        column_names(role, options.get(role)) for role in ("identifiers", "quasi_identifiers", "weights")
-    )
-    missing = options.get("missing")
-    how = missing if isinstance(missing, Mapping) else dict.fromkeys(replaced, missing)
-    # Names that the table does not have are an error of the release, which says more of them.
-    drops = [column for column, treatment in how.items() if treatment == "drop" and column in frame]
-    released = frame.dropna(subset=drops).drop(columns=list(left_out), errors="ignore")
-    for column in {*replaced, *weights, *(options.get("recode") or ())}.intersection(released.columns):
-        released[column] = 0
-    check_table(released, name)
 
 
 def check_export(

@@ -109,7 +109,6 @@ class Release:
         ----------
         name : str
             The name of the file, whose ending sets its kind: see :func:`microagg.tables.write_table`, also for errors.
-            :func:`microagg.release.check_file` tells these before records are grouped.
         like : Reading, optional
             The original, read by :func:`microagg.tables.read_file`. A file of its kind is written in the same way: its
             other columns to the byte, numbers and dates in its notation.

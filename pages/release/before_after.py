@@ -1,7 +1,8 @@
-"""Before and after: distributions and the table side by side; attribute by attribute."""
+"""What a release risks and keeps: figures, class sizes, distributions, records side by side, attribute by attribute."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -13,11 +14,23 @@ from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg import Release
 from microagg.columns.taxonomy import ANYTHING
-from microagg.release import Assessment, distribution
-from pages.shared import state, theme
+from microagg.metrics.risk import uniqueness
+from microagg.optimum.formatting import in_unit
+from microagg.release import Assessment, Figure, distribution
+from pages.shared import released, state, theme
 from pages.shared.figures import finish, show_figure, show_table
 from pages.shared.text import count, escape_html, escape_markdown, number, percent, shortened
 from pages.shared.workspace import Workspace
+
+# The title of each part, and the figures of it that are open; the others fold. The verdict has the risk and the loss.
+_PARTS = {
+    "risk": ("Risk", ("record_linkage", "predicted_linkage", "homogeneous")),
+    "utility": ("Data quality", ("correlation_change", "pmse", "hellinger")),
+}
+
+#: The meaning of the risk that k decides.
+RISK = "The largest probability with which an intruder who knows the true quasi-identifiers picks the right record."
+
 
 _MOST_CATEGORIES = 12
 
@@ -25,6 +38,115 @@ _SHOWN_RECORDS, _SHOWN_OF_A_GROUP = 60, 12
 
 # The most attributes shown: the first ones, or of losses and figures the most affected ones.
 _SHOWN_BESIDE, _SHOWN_LOSSES, _SHOWN_CHANGES = 30, 20, 200
+
+
+def risk_and_quality(workspace: Workspace, release: Release, identity: Hashable) -> None:
+    """Draw risk and data quality: what matters most as figures, the rest in folded tables."""
+    assessment = released.measure(workspace, release, identity)
+    if assessment is None:
+        return
+    for part, (title, keys) in _PARTS.items():
+        figures = assessment.part(part)
+        first = [released.worst(of_measure) for key in keys if (of_measure := assessment.of(key))]
+        st.header(title, anchor=False)
+        _draw_tiles(first)
+        if part == "risk":
+            _class_sizes(workspace, release, identity)
+        if others := [figure for figure in figures if figure not in first]:
+            with st.expander(f"Further figures ({len(others)})", key=f"further_{part}"):
+                _table(others)
+    for note in assessment.notes:
+        st.caption(escape_markdown(note))
+
+
+def _draw_tiles(figures: Sequence[Figure]) -> None:
+    """Draw figures side by side: the value after the release, the value before, and a sentence."""
+    # Streamlit needs at least one column, even if there are no figures.
+    for column, figure in zip(st.columns(len(figures) or 1), figures, strict=False):
+        measure = figure.measure
+        delta = None if figure.before is None else f"before: {in_unit(figure.before, measure.unit)}"
+        direction = "lower" if measure.better == "low" else "higher"
+        explanation = f"{measure.meaning} The {direction}, the better. {measure.source}"
+        with column:
+            st.metric(
+                escape_markdown(_title(figure)),
+                in_unit(figure.after, measure.unit),
+                delta=delta,
+                delta_color="off",
+                delta_arrow="off",
+                help=escape_markdown(explanation),
+            )
+            st.caption(escape_markdown(figure.sentence))
+
+
+def _title(figure: Figure) -> str:
+    return figure.measure.title + ("" if figure.attribute is None else f": {figure.attribute}")
+
+
+def _table(figures: Sequence[Figure]) -> None:
+    rows = [
+        {
+            "measure": _title(figure),
+            "before": "" if figure.before is None else in_unit(figure.before, figure.measure.unit),
+            "released": in_unit(figure.after, figure.measure.unit),
+            "sentence": figure.sentence,
+            "better": "lower" if figure.measure.better == "low" else "higher",
+            "source": figure.measure.source,
+        }
+        for figure in figures
+    ]
+    columns = {
+        "measure": st.column_config.TextColumn("Measure", pinned=True),
+        "before": st.column_config.TextColumn("Before", width="small"),
+        "released": st.column_config.TextColumn("Released", width="small"),
+        "sentence": st.column_config.TextColumn("What it says", width="large"),
+        "better": st.column_config.TextColumn("Better", width="small"),
+        "source": "Source",
+    }
+    show_table(pd.DataFrame(rows), row_height=58, columns=columns)
+
+
+@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
+def _sizes(identity: Hashable, _release: Release, _names: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:
+    """The sizes of the equivalence classes before and after."""
+    before, after = (uniqueness(frame, _names).sizes for frame in (_release.originals(), _release.frame))
+    return before, after
+
+
+def _class_sizes(workspace: Workspace, release: Release, identity: Hashable) -> None:
+    """Draw the share of the records in classes of each size, before and after: what k means for a person."""
+    k = release.report.k
+    before, after = _sizes(identity, release, workspace.schema.quasi_identifiers)
+    starts = sorted({1, 2, k, 2 * k})
+    names = [f"{start:,} to {end - 1:,}" for start, end in itertools.pairwise(starts)] + [f"{starts[-1]:,} or more"]
+    figure = go.Figure()
+    for name, sizes, color in (("before", before, theme.NEUTRAL), ("released", after, theme.BLUE)):
+        shares = 100 * np.histogram(sizes, [*starts, np.inf], weights=sizes)[0] / sizes.sum()
+        figure.add_bar(
+            x=["unique", *names[1:]],
+            y=shares,
+            name=name,
+            marker_color=color,
+            text=[percent(share) if share else "" for share in shares],
+            textposition="outside",
+            hovertemplate="%{y:.3g} % of the records<extra></extra>",
+            constraintext="none",
+            cliponaxis=False,
+        )
+    figure.add_vline(x=starts.index(k) - 0.5, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"})
+    figure.update_xaxes(title=f"records in the class (dotted: k = {k:,})", type="category")
+    figure.update_yaxes(title="records (%)", range=(0, 112), tickvals=[0, 50, 100])
+    figure.update_layout(bargap=0.3, showlegend=True)
+    unique = 100 * np.count_nonzero(before == 1) / before.sum()
+    title = (
+        f"Each record now looks like {int(after.min()) - 1:,} or more others; before, {percent(unique)} of the records "
+        "were unique"
+    )
+    alt = "Share of the records by the number of records with the same quasi-identifiers, before and released."
+    show_figure(finish(figure, 260), title=title, key="class_sizes", alt=alt)
+
+
+# --- before and after -------------------------------------------------------------------------------------------------
 
 
 def draw_distribution(counts: pd.DataFrame, released: str) -> go.Figure:

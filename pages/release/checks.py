@@ -9,12 +9,11 @@ import streamlit as st
 
 from microagg import Release
 from microagg.columns.recodes import interval_recodings
-from microagg.release import Change, Finding, without_outliers
+from microagg.release import Change, Finding, try_remedies, without_outliers
 from microagg.release.checks import CHECKS
 from microagg.tables import digest_bytes
 from microagg.validation import FloatArray, quoted
-from pages.release import making
-from pages.shared import columns, limits, released, shell, state
+from pages.shared import columns, jobs, limits, released, shell, state
 from pages.shared.limits import Verdict
 from pages.shared.tables import Table
 from pages.shared.text import count, escape_markdown, percent, sentence
@@ -239,7 +238,10 @@ def _dropped(table: Table, names: Sequence[Hashable]) -> Iterator[tuple[str, Flo
 
 def _suggest_fixes(workspace: Workspace, identity: Hashable) -> None:
     """Draw each change that lowers the loss as a button, with the loss after it."""
-    tried = making.remedies(workspace, identity)
+    frame, options = workspace.table.original.frame, released.arguments(workspace)
+    options.pop("labels", None)
+    says, n = "Trying remedies", workspace.n_complete
+    tried = jobs.once("remedies", identity, [options["method"]], says, lambda: list(try_remedies(frame, **options)), n)
     if not tried:
         return
     baseline, *remedies = tried

@@ -10,11 +10,12 @@ import streamlit as st
 
 from microagg import Release
 from microagg.release import Finding, guarantees
-from pages.release import before_after, checks, making, report
+from pages.release import before_after, checks, files
 from pages.shared import certificate, columns, jobs, limits, methods, recodings, released, shell, state
 from pages.shared.text import escape_markdown, percent, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
+_RANGES = {"text": "Text", "columns": "Two columns", "middle": "Their middle"}
 _STATISTICS = {"mean": "Mean", "median": "Median", "ancestor": "Range or common ancestor", "set": "Range or set"}
 
 
@@ -24,14 +25,13 @@ def body() -> None:
     with st.expander("Options: values of a group, guarantees beyond k, earlier release", key="release_options"):
         _values(workspace)
         _beyond_k(workspace)
-        report.choose_earlier(workspace)
+        files.choose_earlier(workspace)
     with card:
         identity = released.identity(workspace)
         release = released.release_of(workspace, identity)
         if release is None:
-            making.say_refused(workspace)
             return
-        data, counted = making.written(identity, making.released_name(workspace), release, workspace.table.read)
+        data, counted = files.written(identity, files.released_name(workspace), release, workspace.table.read)
         release, identity = released.with_earlier(workspace, release, identity)
         if release is None:
             return
@@ -40,7 +40,7 @@ def body() -> None:
     verdict = released.judge("The release", release, measured)
     findings = checks.all_findings(workspace, release, counted, verdict)
     accepted = checks.accepted(release, identity)
-    contents = report.contents(workspace, accepted, measured, findings, data)
+    contents = files.contents(workspace, accepted, measured, findings, data)
     with card, st.container(border=True, key="verdict"):
         left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
         with left:
@@ -48,24 +48,23 @@ def body() -> None:
         with right:
             ready = not checks.problems(findings, identity)
             with st.container(horizontal=True, key="files"):
-                making.show(workspace, accepted, data, ready=ready)
-                report.offer(workspace, contents)
-                making.recipe_button(workspace, accepted.recipe)
+                files.show(workspace, accepted, data, ready=ready)
+                files.offer(workspace, contents)
+                files.recipe_button(workspace, accepted.recipe)
             if data:
-                making.say_renamed(accepted)
+                files.say_renamed(accepted)
     with below:
         checks.show(workspace, findings, identity)
-    report.show(workspace, release, identity)
+    before_after.risk_and_quality(workspace, release, identity)
     if measured is None and released.measured(identity):
         st.rerun()  # the verdict and the report have what was measured
     before_after.show(workspace, release, identity, measured)
     st.header("Further files", anchor=False)
-    report.offer(workspace, contents, for_steward=True)
-    making.say_report(accepted.report.summary())
-    making.program(workspace, accepted)
+    files.offer(workspace, contents, for_steward=True)
+    files.program(workspace, accepted)
     if measured:
-        report.compare(workspace)
-        if contents is None and report.is_compared(workspace):
+        files.compare(workspace)
+        if contents is None and files.is_compared(workspace):
             st.rerun()
 
 
@@ -89,7 +88,9 @@ def _verdict(
         of = "counted" if realized == k else f"counted; {k:,} chosen"
         _figure("k", f"{realized:,}", of if is_ok else "not met", met=is_ok, says=sentence(counted.text))
         name = limits.risk_name(verdict.limits)
-        _limited(f"{name[:1].upper()}{name[1:]}", verdict.risk, verdict.limits.risk, verdict.meets_risk, report.RISK)
+        _limited(
+            f"{name[:1].upper()}{name[1:]}", verdict.risk, verdict.limits.risk, verdict.meets_risk, before_after.RISK
+        )
         says = f"{release.report.measure} of the released quasi-identifiers."
         _limited("Loss", verdict.loss, verdict.limits.loss, verdict.meets_loss, says)
         left_out = f"{dropped:,} records with missing values are left out." if dropped else None
@@ -146,7 +147,11 @@ def _values(workspace: Workspace) -> None:
         says = "Off: means have as many decimals as the file, and integers stay integers. k is counted after rounding."
         state.bound(st.toggle, "Keep all digits", "exact", help=says)
     else:
-        making.ranges()
+        says = (
+            "Ranges of numbers and dates: as text such as [30, 45], as two columns of numbers such as age_lower and "
+            "age_upper, or as the middle of the range, 37.5."
+        )
+        state.either("Ranges are written as", "ranges", _RANGES, help=says)
     if shuffle := state.current().release.shuffle:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Keep the row order of the file", on_click=state.update, kwargs={"shuffle": None})

@@ -65,7 +65,7 @@ def refused(*words):
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".xlsx"])
 def test_the_bytes_are_those_that_the_page_offers(people, ending):
-    from pages.release import making as page
+    from pages.release import files as page
 
     call("run", "people.csv", "--k", 4, *ROLES, "--rounding", "file", "--method", "mdav", "--out", f"out{ending}")
     chosen = {"quasi_identifiers": ["age", "income"], "confidential": "illness", "identifiers": "name"}

@@ -20,7 +20,7 @@ from microagg.studies import landscape
 from microagg.studies.experiment import Method, run_one
 from microagg.tables import write_table
 from pages.choose_k import search
-from pages.release import before_after, making
+from pages.release import before_after, files
 from pages.shared import certificate, jobs, released
 from pages.shared.limits import written
 from pages.shared.text import percent
@@ -53,13 +53,13 @@ def roles(names=tuple(FRAME), quasi=NUMBERS, **others):
 def seen(monkeypatch):
     """Return what the page drew last: its release and the bytes of the protected file."""
     last = SimpleNamespace()
-    draw = making.show
+    draw = files.show
 
     def show(workspace, release, data, *, ready):
         last.workspace, last.release, last.data, last.ready = workspace, release, data, ready
         draw(workspace, release, data, ready=ready)
 
-    monkeypatch.setattr(making, "show", show)
+    monkeypatch.setattr(files, "show", show)
     return last
 
 
@@ -101,7 +101,6 @@ def test_columns_of_adult_that_tell_who_is_who_block_the_release_until_left_out_
     assert downloads(app)
     assert not app.error
     assert "The reason given: Contract forbids linking." in seen.release.report.summary()
-    assert "The reason given: Contract forbids linking." in plain(app)
     assert app.query_params["overridden"].endswith(":Contract forbids linking")
     press(app, "Take back the override")
     assert "overridden" not in app.query_params
@@ -485,12 +484,3 @@ def test_a_cancelled_release_says_so_and_too_large_a_k_is_one_sentence(monkeypat
     [error] = choose(app, w_k_chosen=179).error
     assert "fewer than k=179" in error.value.replace("\\", "")
     assert "\n" not in error.value
-
-
-def test_a_format_that_cannot_hold_the_file_is_named_while_the_records_are_grouped(monkeypatch):
-    monkeypatch.setattr(released, "release_of", lambda *args, **options: None)
-    monkeypatch.setattr(making, "released_name", lambda workspace: "people.xlsx")
-    long = FRAME.assign(note="x" * 32_768).to_csv(index=False).encode()
-    columns = roles((*FRAME, "note"), note="confidential")
-    app = upload("people.csv", long, "release", k="3", columns=columns)
-    assert any("Column 'note' holds a text of more than 32,767" in warning.value for warning in app.warning)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pages.release import making, report
+from pages.release import files
 from pages.shared import released
 from tests.pages.helpers import choose, open_page, open_survey, plain, press, roles, settle, upload, visit
 from tests.release.test_households import persons
@@ -18,7 +18,7 @@ from tests.release.test_households import persons
 def seen(monkeypatch):
     """Return what reports were made of, the last one at the end, the protected bytes, and what writes one."""
     last = SimpleNamespace(contents=[], data=b"", write={})
-    write, draw, offer = report.document, making.show, report.download
+    write, draw, offer = files.document, files.show, files.download
 
     def document(contents):
         last.contents.append(contents)
@@ -32,9 +32,9 @@ def seen(monkeypatch):
         last.write[label] = data
         offer(label, data, name, **how)
 
-    monkeypatch.setattr(report, "document", document)
-    monkeypatch.setattr(report, "download", download)
-    monkeypatch.setattr(making, "show", show)
+    monkeypatch.setattr(files, "document", document)
+    monkeypatch.setattr(files, "download", download)
+    monkeypatch.setattr(files, "show", show)
     return last
 
 

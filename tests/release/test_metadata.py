@@ -18,7 +18,7 @@ import microagg
 from microagg.cli import cli
 from microagg.tables import WRITTEN_ENDINGS, read_file, read_table
 from microagg.tables.stata_spss import with_kinds
-from pages.release import making
+from pages.release import files
 from pages.shared import state
 from tests.pages.helpers import choose, upload
 from tests.tables.common import read_here
@@ -254,13 +254,13 @@ def test_codes_come_back_from_the_other_program(original, tmp_path):
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_the_page_offers_the_same_bytes(original, kind, monkeypatch):
-    offered, draw = {}, making.show
+    offered, draw = {}, files.show
 
     def show(workspace, release, data, *, ready):
         offered[state.current().release.format] = data
         draw(workspace, release, data, ready=ready)
 
-    monkeypatch.setattr(making, "show", show)
+    monkeypatch.setattr(files, "show", show)
     path, release, *_ = original(kind, kind)
     names = ("person", *map(str, release.frame))
     kinds = {"age": "number.drop", "region_q": "category.category", "flag_q": "category.category"}

@@ -4,11 +4,8 @@ import numpy as np
 import pandas as pd
 import pyreadstat
 import pytest
-from click.testing import CliRunner
 
-from microagg.cli import cli, releasing
 from microagg.errors import DataError
-from microagg.release import check_file
 from microagg.tables import notices, read_table
 from microagg.tables.limits import LIMITS, cut, exceeds
 from microagg.tables.notices import allowed, check_memory
@@ -35,24 +32,6 @@ def test_dates_outside_the_calendar_of_a_format_are_text(ending, first):
     read = read_table(written(frame, f"x{ending}").data, name=f"x{ending}")
     assert read["fits"].tolist() == frame["fits"].tolist()
     assert read["early"].tolist() == [str(cell) for cell in frame["early"]]
-
-
-def test_a_file_that_cannot_hold_the_table_is_refused_before_records_are_grouped(tmp_path, monkeypatch):
-    def group(*args, **options):
-        raise AssertionError("records were grouped")
-
-    frame = pd.DataFrame({"age": range(8), "text": ["x" * 32_768] * 8})
-    frame.to_csv(tmp_path / "people.csv", index=False)
-    monkeypatch.setattr(releasing, "microaggregate", group)
-    words = ["run", tmp_path / "people.csv", "--k", 2, "--qi", "age", "--out", tmp_path / "out.xlsx"]
-    done = CliRunner().invoke(cli, list(map(str, words)), prog_name="microagg")
-    assert done.exit_code == 2
-    assert "Column 'text' holds a text of more than 32,767 characters, the limit of Excel: shorten it" in done.output
-    assert not (tmp_path / "out.xlsx").exists()
-    # What is left out or replaced is no obstacle, and other kinds of files hold it.
-    check_file(frame, {"quasi_identifiers": "age", "identifiers": ["text"]}, "x.xlsx")
-    check_file(frame, {"quasi_identifiers": ["text"], "missing": "drop"}, "x.xlsx")
-    check_file(frame, {"quasi_identifiers": "age", "identifiers": "nowhere", "missing": {"no": "drop"}}, "x.csv")
 
 
 def test_what_a_writer_cannot_do_is_an_error_with_a_remedy(monkeypatch):

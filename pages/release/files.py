@@ -1,147 +1,93 @@
-"""The risk and the data quality of a release, the report on it, and what it reveals together with an earlier one."""
+"""The files of a release: data, recipe, report and program; and an earlier release of the same file."""
 
 from __future__ import annotations
 
-import itertools
+import json
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from microagg import MicroaggError, Release
-from microagg.metrics.risk import uniqueness
-from microagg.optimum.formatting import in_unit
-from microagg.release import Assessment, Figure, Finding
+from microagg.release import Assessment, Finding
 from microagg.release.report.document import document
 from microagg.studies.experiment import Method
-from microagg.tables import ENDINGS
-from pages.release import making
-from pages.shared import certificate, jobs, methods, released, state, theme
-from pages.shared.figures import download, finish, show_figure, show_table
+from microagg.tables import ENDINGS, Reading, renamed_columns
+from pages.shared import certificate, jobs, methods, released, state
+from pages.shared.figures import download
 from pages.shared.released import EARLIER
-from pages.shared.text import escape_markdown, percent
+from pages.shared.text import escape_markdown, file_name, listing
 from pages.shared.workspace import Workspace
 
-# The title of each part, and the figures of it that are open; the others fold. The verdict has the risk and the loss.
-_PARTS = {
-    "risk": ("Risk", ("record_linkage", "predicted_linkage", "homogeneous")),
-    "utility": ("Data quality", ("correlation_change", "pmse", "hellinger")),
-}
+_FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
 
-#: The meaning of the risk that k decides.
-RISK = "The largest probability with which an intruder who knows the true quasi-identifiers picks the right record."
+_BLOCKED = "Blocked: fix the problems first."
 
 
-def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
-    """Draw risk and data quality: what matters most as figures, the rest in folded tables."""
-    assessment = released.measure(workspace, release, identity)
-    if assessment is None:
-        return
-    for part, (title, keys) in _PARTS.items():
-        figures = assessment.part(part)
-        first = [released.worst(of_measure) for key in keys if (of_measure := assessment.of(key))]
-        st.header(title, anchor=False)
-        _draw_tiles(first)
-        if part == "risk":
-            _class_sizes(workspace, release, identity)
-        if others := [figure for figure in figures if figure not in first]:
-            with st.expander(f"Further figures ({len(others)})", key=f"further_{part}"):
-                _table(others)
-    for note in assessment.notes:
-        st.caption(escape_markdown(note))
+def file_stem(workspace: Workspace) -> str:
+    return file_name(Path(workspace.table.title).stem)
 
 
-def _draw_tiles(figures: Sequence[Figure]) -> None:
-    """Draw figures side by side: the value after the release, the value before, and a sentence."""
-    # Streamlit needs at least one column, even if there are no figures.
-    for column, figure in zip(st.columns(len(figures) or 1), figures, strict=False):
-        measure = figure.measure
-        delta = None if figure.before is None else f"before: {in_unit(figure.before, measure.unit)}"
-        direction = "lower" if measure.better == "low" else "higher"
-        explanation = f"{measure.meaning} The {direction}, the better. {measure.source}"
-        with column:
-            st.metric(
-                escape_markdown(_title(figure)),
-                in_unit(figure.after, measure.unit),
-                delta=delta,
-                delta_color="off",
-                delta_arrow="off",
-                help=escape_markdown(explanation),
-            )
-            st.caption(escape_markdown(figure.sentence))
+def released_name(workspace: Workspace) -> str:
+    """Return the name of the protected file, in the chosen format."""
+    return f"{file_stem(workspace)}_protected{state.current().release.format}"
 
 
-def _title(figure: Figure) -> str:
-    return figure.measure.title + ("" if figure.attribute is None else f": {figure.attribute}")
+def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) -> None:
+    """Draw the download of the protected file and the picker of its format."""
+    how: dict[str, Any] = {"options": list(_FORMATS), "format_func": _FORMATS.get, "width": 100}
+    state.bound(st.selectbox, "Format", "format", label_visibility="collapsed", **how)
+    says = None if ready else _BLOCKED
+    label = f"Download {_FORMATS[state.current().release.format]}"
+    download(label, data, released_name(workspace), type="primary", disabled=not ready, help=says)
 
 
-def _table(figures: Sequence[Figure]) -> None:
-    rows = [
-        {
-            "measure": _title(figure),
-            "before": "" if figure.before is None else in_unit(figure.before, figure.measure.unit),
-            "released": in_unit(figure.after, figure.measure.unit),
-            "sentence": figure.sentence,
-            "better": "lower" if figure.measure.better == "low" else "higher",
-            "source": figure.measure.source,
-        }
-        for figure in figures
-    ]
-    columns = {
-        "measure": st.column_config.TextColumn("Measure", pinned=True),
-        "before": st.column_config.TextColumn("Before", width="small"),
-        "released": st.column_config.TextColumn("Released", width="small"),
-        "sentence": st.column_config.TextColumn("What it says", width="large"),
-        "better": st.column_config.TextColumn("Better", width="small"),
-        "source": "Source",
-    }
-    show_table(pd.DataFrame(rows), row_height=58, columns=columns)
+def say_renamed(release: Release) -> None:
+    ending = state.current().release.format
+    if renamed := renamed_columns(release.frame, ending):
+        called = [f"{column!r} is called {written!r}" for column, written in renamed.items()]
+        says = f"{_FORMATS[ending]} does not take every name: {listing(called)}. The full names are in the labels."
+        st.caption(escape_markdown(says))
 
 
-@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
-def _sizes(identity: Hashable, _release: Release, _names: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:
-    """The sizes of the equivalence classes before and after."""
-    before, after = (uniqueness(frame, _names).sizes for frame in (_release.originals(), _release.frame))
-    return before, after
+@st.cache_resource(scope="session", max_entries=4, show_spinner="Writing the file, and reading it again to count …")
+def written(identity: Hashable, name: str, _release: Release, _original: Reading | None) -> tuple[bytes, Finding]:
+    """Return the bytes of the protected file, and the finding counted on them."""
+    try:
+        return _release.export(name, like=_original)
+    except MicroaggError as error:
+        # The page goes on, as another kind of file may hold the release.
+        return b"", Finding("stop", "bytes", (), str(error))
 
 
-def _class_sizes(workspace: Workspace, release: Release, identity: Hashable) -> None:
-    """Draw the share of the records in classes of each size, before and after: what k means for a person."""
-    k = release.report.k
-    before, after = _sizes(identity, release, workspace.schema.quasi_identifiers)
-    starts = sorted({1, 2, k, 2 * k})
-    names = [f"{start:,} to {end - 1:,}" for start, end in itertools.pairwise(starts)] + [f"{starts[-1]:,} or more"]
-    figure = go.Figure()
-    for name, sizes, color in (("before", before, theme.NEUTRAL), ("released", after, theme.BLUE)):
-        shares = 100 * np.histogram(sizes, [*starts, np.inf], weights=sizes)[0] / sizes.sum()
-        figure.add_bar(
-            x=["unique", *names[1:]],
-            y=shares,
-            name=name,
-            marker_color=color,
-            text=[percent(share) if share else "" for share in shares],
-            textposition="outside",
-            hovertemplate="%{y:.3g} % of the records<extra></extra>",
-            constraintext="none",
-            cliponaxis=False,
-        )
-    figure.add_vline(x=starts.index(k) - 0.5, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"})
-    figure.update_xaxes(title=f"records in the class (dotted: k = {k:,})", type="category")
-    figure.update_yaxes(title="records (%)", range=(0, 112), tickvals=[0, 50, 100])
-    figure.update_layout(bargap=0.3, showlegend=True)
-    unique = 100 * np.count_nonzero(before == 1) / before.sum()
-    title = (
-        f"Each record now looks like {int(after.min()) - 1:,} or more others; before, {percent(unique)} of the records "
-        "were unique"
+def recipe_button(workspace: Workspace, recipe: dict[str, Any]) -> None:
+    says = (
+        "What microagg.replay needs, besides the original file, to make the same release again. Keep it with the original, "
+        "not with the release."
     )
-    alt = "Share of the records by the number of records with the same quasi-identifiers, before and released."
-    show_figure(finish(figure, 260), title=title, key="class_sizes", alt=alt)
+    download(
+        "Recipe",
+        lambda: json.dumps(recipe, indent=2, ensure_ascii=False),
+        f"{file_stem(workspace)}_recipe.json",
+        help=says,
+    )
+
+
+def program(workspace: Workspace, release: Release) -> None:
+    with st.expander("Python that repeats the release"):
+        is_reordered = release.recipe["shuffle"] is True
+        same = "the same records in another order" if is_reordered else "the same bytes"
+        st.caption(f"Paste it into a notebook or a file beside the original data. It writes {same}.")
+        files = {"out": released_name(workspace), "recipe_file": f"{file_stem(workspace)}_recipe.json"}
+        st.code(release.script(**workspace.table.origin, **files), language="python")
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
 
 
 def contents(
@@ -164,7 +110,7 @@ def contents(
         assessment=assessment,
         comparison=_comparison(workspace),
         file=data or None,
-        file_name=making.released_name(workspace),
+        file_name=released_name(workspace),
         origin=workspace.table.origin,
         read=workspace.table.done,
         labels=workspace.table.variable_labels,
@@ -198,7 +144,7 @@ def offer(workspace: Workspace, contents: Callable[..., dict[str, Any]] | None, 
 
     if contents is None:
         says = "It is ready once risk and data quality, below, are measured and compared."
-    name = f"{making.file_stem(workspace)}_{ending}.html"
+    name = f"{file_stem(workspace)}_{ending}.html"
     download(label, write, name, disabled=contents is None, help=says)
 
 
