@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,13 @@ from microagg.metrics import risk, utility
 from microagg.metrics.risk.disclosure import encode_values, measure_codes
 from microagg.metrics.risk.equivalence_classes import max_reidentification, numbered
 from microagg.metrics.risk.measures import Measure
-from microagg.metrics.utility.columns import Column, correlation_changes, means_and_deviations, pair_column
+from microagg.metrics.utility.columns import (
+    Column,
+    CorrelationChanges,
+    correlation_changes,
+    means_and_deviations,
+    pair_column,
+)
 from microagg.optimum.formatting import number, share
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
@@ -104,6 +110,7 @@ class Assessment:
             {
                 "part": figure.part,
                 "measure": figure.measure.key,
+                "title": figure.measure.title,
                 "attribute": "" if figure.attribute is None else figure.attribute,
                 "before": figure.before,
                 "after": figure.after,
@@ -127,41 +134,17 @@ class Assessment:
 
 @dataclass(frozen=True, eq=False)
 class _Comparison:
-    """A release and its originals. Made by :meth:`of`. Properties are computed once, when they are first needed."""
+    """A release and its originals. Properties are computed once, when they are first needed."""
 
     before: pd.DataFrame  # missing values filled, shape (n, columns)
     after: pd.DataFrame  # without the identifiers, in the same order
     schema: Schema
     report: Report
     # The quasi-identifiers for record linkage, highest loss first, at most MOST_COMPARED.
-    linked_by: tuple[Hashable, ...]
-    columns: tuple[Column, ...]  # the comparable ones of them; a released range of numbers counts as its middle
-    notes: tuple[str, ...]  # why others are not comparable
+    linked_by: Sequence[Hashable]
+    columns: Sequence[Column]  # the comparable ones of them; a released range of numbers counts as its middle
     weights: FloatArray | None  # shape (n,)
     secrets: Mapping[Hashable, pd.Series[Any]]  # the released confidential columns, or their meanings
-
-    @classmethod
-    def of(cls, prepared: Prepared, after: pd.DataFrame, report: Report) -> Self:
-        """Compare ``after``, released from ``prepared``, with its originals."""
-        source, order = prepared.source, prepared.order
-        before, columns, notes = source.originals(order), [], []
-        names = tuple(sorted(source.schema.quasi_identifiers, key=report.lost.__getitem__, reverse=True))
-        if len(names) > MOST_COMPARED:
-            notes.append(
-                f"Of {len(names):,} quasi-identifiers the {MOST_COMPARED} with the highest loss were compared one by "
-                "one, and records looked for by these."
-            )
-        for name in names[:MOST_COMPARED]:
-            try:
-                columns.append(pair_column(before[name], after[name]))
-            except DataError as error:
-                notes.append(f"Not compared as numbers: {error}")
-        weights, schema = source.weights, source.schema
-        if weights is not None and order is not None:
-            weights = weights[order]
-        secrets = meanings_of(after, schema.confidential, prepared.choices.meanings)
-        linked_by = names[:MOST_COMPARED]
-        return cls(before, after, schema, report, linked_by, tuple(columns), tuple(notes), weights, secrets)
 
     @property
     def n(self) -> int:
@@ -169,14 +152,9 @@ class _Comparison:
         return len(self.after)
 
     @cached_property
-    def numbers(self) -> tuple[Column, ...]:
+    def numbers(self) -> list[Column]:
         """The numeric ``columns`` that vary in the originals."""
-        return tuple(column for column in self.columns if column.numeric and column.before.min() < column.before.max())
-
-    @property
-    def names(self) -> tuple[Hashable, ...]:
-        """The names of the numbers."""
-        return tuple(column.name for column in self.numbers)
+        return [column for column in self.columns if column.numeric and column.before.min() < column.before.max()]
 
     @cached_property
     def pair(self) -> tuple[FloatArray, FloatArray]:
@@ -185,15 +163,14 @@ class _Comparison:
         return np.column_stack(before), np.column_stack(after)
 
     @cached_property
-    def intervals(self) -> FloatArray:
-        """The share of each number released within :data:`WIDTH` standard deviations of the original."""
-        return risk.interval_disclosure(*self.pair, WIDTH)
+    def correlations(self) -> CorrelationChanges:
+        """Changes of the correlations of the numbers."""
+        return correlation_changes(*self.pair, self.weights)
 
     @cached_property
-    def sd_ratios(self) -> FloatArray:
-        """Standard deviation of each number after over before."""
-        before, after = (means_and_deviations(X, self.weights)[1] for X in self.pair)
-        return after / before
+    def distances(self) -> utility.Distances:
+        """Hellinger distances of the distributions from the original ones."""
+        return utility.hellinger(*self.frames)
 
     @property
     def frames(self) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -202,20 +179,52 @@ class _Comparison:
         return self.before[names], self.after[names]
 
     @cached_property
-    def distances(self) -> utility.Distances:
-        """Hellinger distances of the distributions from the original ones."""
-        return utility.hellinger(*self.frames)
+    def attributes(self) -> pd.DataFrame:
+        """The table of attributes: see :attr:`Assessment.attributes`."""
+        checkpoint("Comparing attribute by attribute", 0.35)
+        lost = self.report.lost
+        table = pd.DataFrame(
+            {"attribute": list(lost), "lost": list(lost.values())}, index=pd.Index(list(lost), tupleize_cols=False)
+        ).astype({"attribute": object})
+        if self.numbers:
+            names = [column.name for column in self.numbers]
+            sd, sd_after = (means_and_deviations(X, self.weights)[1] for X in self.pair)
+            table.loc[names, "sd_ratio"] = sd_after / sd
+            table.loc[names, "correlation_change"] = self.correlations.attributes
+            table.loc[names, "interval_disclosure"] = risk.interval_disclosure(*self.pair, WIDTH)
+        if self.columns:
+            table.loc[list(self.distances.names), "hellinger"] = self.distances.attributes
+        return table.sort_values("lost", ascending=False, kind="stable", ignore_index=True)
+
+    def largest(self, values: pd.Series[Any]) -> tuple[str, float]:
+        """The quoted name and the figure of the attribute with the largest of ``values``, a row for each attribute."""
+        row = int(values.argmax())
+        return quoted([self.attributes["attribute"][row]]), float(values[row])
 
 
 def assess(prepared: Prepared, released: pd.DataFrame, report: Report) -> Assessment:
     """Measure the risk and utility of ``released``, made from ``prepared`` (see :meth:`microagg.Release.assess`)."""
-    both = _Comparison.of(prepared, released, report)
-    notes, confidential = list(both.notes), both.schema.confidential
-    if len(confidential) > MOST_COLUMNS:
-        notes.append(f"Of {len(confidential):,} confidential columns the first {MOST_COLUMNS} were measured.")
+    source, order, schema = prepared.source, prepared.order, prepared.source.schema
+    before, columns, notes = source.originals(order), [], []
+    names = sorted(schema.quasi_identifiers, key=report.lost.__getitem__, reverse=True)
+    linked_by = names[:MOST_COMPARED]
+    if len(names) > MOST_COMPARED:
+        notes.append(
+            f"Of {len(names):,} quasi-identifiers the {MOST_COMPARED} with the highest loss were compared one by one, "
+            "and records looked for by these."
+        )
+    for name in linked_by:
+        try:
+            columns.append(pair_column(before[name], released[name]))
+        except DataError as error:
+            notes.append(f"Not compared as numbers: {error}")
+    if len(schema.confidential) > MOST_COLUMNS:
+        notes.append(f"Of {len(schema.confidential):,} confidential columns the first {MOST_COLUMNS} were measured.")
+    weights = source.weights if source.weights is None or order is None else source.weights[order]
+    secrets = meanings_of(released, schema.confidential, prepared.choices.meanings)
+    both = _Comparison(before, released, schema, report, linked_by, columns, weights, secrets)
     figures = (*_risks(both), *_utility(both, notes))
-    checkpoint("Comparing attribute by attribute", 0.9)
-    return Assessment(figures, _attributes(both), both.n, tuple(notes))
+    return Assessment(figures, both.attributes, both.n, tuple(notes))
 
 
 def _figure(
@@ -303,15 +312,15 @@ def _linkage(both: _Comparison, classes: IntArray) -> Figure:
 
 def _interval_disclosure(both: _Comparison) -> Figure:
     checkpoint("Comparing released values with their originals", 0.35)
-    shares, names, d = both.intervals, both.names, len(both.schema.quasi_identifiers)
-    worst, mean = int(shares.argmax()), float(shares.mean())
+    shares, used, d = both.attributes["interval_disclosure"], len(both.numbers), len(both.schema.quasi_identifiers)
+    worst, highest = both.largest(shares)
     middles = ", each range taken by its middle," if both.report.statistic == "generalize" else ""
-    scope = "" if len(names) == d else f", those of {len(names):,} of {d:,} quasi-identifiers{'' if middles else ','}"
+    scope = "" if used == d else f", those of {used:,} of {d:,} quasi-identifiers{'' if middles else ','}"
     text = (
-        f"{share(mean)} of the released numbers{scope}{middles} are within {WIDTH:g} standard deviations of the "
-        f"original, most of {quoted([names[worst]])}: {share(float(shares[worst]))}."
+        f"{share(shares.mean())} of the released numbers{scope}{middles} are within {WIDTH:g} standard deviations of "
+        f"the original, most of {worst}: {share(highest)}."
     )
-    return _figure("interval_disclosure", mean, text, 1.0)
+    return _figure("interval_disclosure", float(shares.mean()), text, 1.0)
 
 
 def _inferred(name: Hashable, values: pd.Series, classes: IntArray, before: IntArray) -> Iterator[Figure]:
@@ -349,13 +358,12 @@ def _utility(both: _Comparison, notes: list[str]) -> Iterator[Figure]:
         yield from _number_changes(both)
     checkpoint("Comparing distributions", 0.7)
     if both.columns:
-        distances = both.distances
-        worst = int(distances.attributes.argmax())
+        mean, (worst, farthest) = both.distances.value, both.largest(both.attributes["hellinger"])
         text = (
-            f"The Hellinger distance of an attribute's distribution from the original one is {distances.value:.3g} on "
-            f"average and largest for {quoted([distances.names[worst]])}: {distances.attributes[worst]:.3g}."
+            f"The Hellinger distance of an attribute's distribution from the original one is {mean:.3g} on average and "
+            f"largest for {worst}: {farthest:.3g}."
         )
-        yield _figure("hellinger", distances.value, text)
+        yield _figure("hellinger", mean, text)
     checkpoint("Telling released records from originals", 0.8)
     try:
         propensity = utility.propensity(*both.frames)
@@ -371,34 +379,16 @@ def _utility(both: _Comparison, notes: list[str]) -> Iterator[Figure]:
         yield _figure("pmse", propensity.pmse, text, n=used)
 
 
-def _attributes(both: _Comparison) -> pd.DataFrame:
-    lost = both.report.lost
-    table = pd.DataFrame(
-        {"attribute": list(lost), "lost": list(lost.values())}, index=pd.Index(list(lost), tupleize_cols=False)
-    ).astype({"attribute": object})
-    if both.numbers:
-        changes = correlation_changes(*both.pair, both.weights).attributes
-        figures = {"sd_ratio": both.sd_ratios, "correlation_change": changes, "interval_disclosure": both.intervals}
-        for figure, values in figures.items():
-            table.loc[list(both.names), figure] = values
-    if both.columns:
-        table.loc[list(both.distances.names), "hellinger"] = both.distances.attributes
-    return table.sort_values("lost", ascending=False, kind="stable", ignore_index=True)
-
-
 def _number_changes(both: _Comparison) -> Iterator[Figure]:
     """Yield the changes of variances and correlations of the numbers."""
     checkpoint("Comparing variances and correlations", 0.6)
-    changed = np.square(both.sd_ratios) - 1.0
-    worst = int(np.abs(changed).argmax())
-    largest = float(changed[worst])
-    text = (
-        f"The variance that changes most is that of {quoted([both.names[worst]])}: it "
-        f"{'shrinks' if largest < 0.0 else 'grows'} by {share(abs(largest))}."
-    )
-    yield _figure("variance_change", abs(largest), text)
-    correlations = correlation_changes(*both.pair, both.weights)
+    changed = np.square(both.attributes["sd_ratio"]) - 1.0
+    name, largest = both.largest(changed.abs())
+    verb = "shrinks" if changed[changed.abs().argmax()] < 0.0 else "grows"
+    text = f"The variance that changes most is that of {name}: it {verb} by {share(largest)}."
+    yield _figure("variance_change", largest, text)
+    correlations = both.correlations
     if correlations.largest is not None and correlations.pair is not None:
-        first, second = (quoted([both.names[j]]) for j in correlations.pair)
+        first, second = (quoted([both.numbers[j].name]) for j in correlations.pair)
         text = f"The correlation that changes most is that of {first} and {second}, by {correlations.largest:.3g}."
         yield _figure("correlation_change", correlations.largest, text)

@@ -85,30 +85,15 @@ class Check(NamedTuple):
     acceptable: bool = True  # whether a file can be released in spite of it
 
 
-def _identifiers(file: File) -> Iterator[Finding]:
-    return identifiers(file.schema, file.released.columns)
-
-
-def _undecided(file: File) -> list[Finding]:
-    return [undecided(file.undeclared)]
-
-
-def _gaps(file: File) -> Iterator[Finding]:
-    return gaps(file.n, file.n_dropped)
-
-
-def _order(file: File) -> list[Finding]:
-    return [order(file.shuffled)]
-
-
 _ROLES, _K = ("Change roles", "data"), ("Choose another k", "choose_k")
+_REVIEW, _FILL = ("Review suggestions", "data"), ("Fill in missing values", "data")
 
 #: All checks by their code, in the order of their findings. Pages, reports and the shell read what they need from it.
 CHECKS = {
     check.code: check
     for check in (
-        Check("identifiers", "stop ok", _identifiers, in_parts=True),
-        Check("undecided", "stop ok", _undecided, "Review suggestions", "data", in_parts=True),
+        Check("identifiers", "stop ok", lambda file: identifiers(file.schema, file.released.columns), in_parts=True),
+        Check("undecided", "stop ok", lambda file: [undecided(file.undeclared)], *_REVIEW, in_parts=True),
         Check("index", "stop", findings.index),
         Check("k", "stop warn ok", findings.k, *_K),
         Check("identifying", "stop warn ok", findings.identifying, *_ROLES, of_columns=True),
@@ -120,8 +105,8 @@ CHECKS = {
         Check("weights", "ok", findings.weights),
         Check("outliers", "warn", findings.outliers, "Recode values", "data"),
         Check("numeric-categories", "warn", findings.numeric_categories, "Change kinds", "data"),
-        Check("gaps", "warn ok", _gaps, "Fill in missing values", "data", in_parts=True),
-        Check("order", "warn ok", _order, in_parts=True),
+        Check("gaps", "warn ok", lambda file: gaps(file.n, file.n_dropped), *_FILL, in_parts=True),
+        Check("order", "warn ok", lambda file: [order(file.shuffled)], in_parts=True),
         # Counted on the written bytes, with an earlier release, of a release in parts, and by limits.
         Check("bytes", "stop warn ok", in_parts=True, acceptable=False),
         Check("releases", "stop warn ok"),

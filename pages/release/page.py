@@ -61,6 +61,8 @@ def body() -> None:
     before_after.show(workspace, release, identity, measured)
     st.header("Further files", anchor=False)
     files.offer(workspace, contents, for_steward=True)
+    with st.expander("Report in words"):
+        st.markdown("\n".join(f"- {escape_markdown(line)}" for line in accepted.report.summary().splitlines()))
     files.program(workspace, accepted)
     if measured:
         files.compare(workspace)

@@ -100,7 +100,7 @@ def contents(
         "withheld": {},
         "report": report,
         "comparison": None if comparison is None else compared(comparison, release),
-        "assessment": None if assessment is None else _assessment(assessment),
+        "assessment": None if assessment is None else assessment.to_dict(),
         "choices": [
             *({"what": "How the original was read", "how": sentence} for sentence in read),
             *({"what": what, "how": how} for what, how in choices(release.recipe, release.report)),
@@ -163,13 +163,6 @@ def _fate(role: str, name: Any, chosen: Mapping[str, Any]) -> str:
         return "replaced by the most frequent category of the group"
     kind = "median category" if name in chosen["ordinal"] else chosen["statistic"]
     return f"replaced by the {kind} of the group"
-
-
-def _assessment(assessment: Assessment) -> dict[str, Any]:
-    """Risks and utility, with the titles of the measures."""
-    table = assessment.to_dict()
-    pairs = zip(assessment.figures, table["figures"], strict=True)
-    return table | {"figures": [row | {"title": figure.measure.title} for figure, row in pairs]}
 
 
 def _finite(value: Any, digits: int) -> Any:
@@ -379,19 +372,11 @@ def _loss_in_words(table: pd.DataFrame) -> str:
         return f"{what}; the chosen one is not among them."
     row = table[table["chosen"]].iloc[0]
     loss, k = float(row["information_loss"]), int(row["k"])
-    here = table[(table["k"] == k) & (table["title"] != row["title"])]
-    better = here[here["information_loss"] < loss * (1 - _ROUNDING)]
     sentence = f"{what}. At k = {k:,}, the chosen {row['title']} has a loss of {percent(loss)}"
-    if here.empty:
-        sentence += "; no other method was compared at this k"
-    elif better.empty:
-        sentence += ", the lowest of all methods compared"
-    else:
-        best = better.nsmallest(1, "information_loss").iloc[0]
-        n_better = better["title"].nunique()
-        sentence += (
-            f"; {n_better:,} of the {counted(here['title'].nunique(), 'other method')} "
-            f"{'has' if n_better == 1 else 'have'} a lower loss, {best['title']} the lowest: "
-            f"{percent(float(best['information_loss']))}"
-        )
-    return f"{sentence}."
+    others = table[(table["k"] == k) & (table["title"] != row["title"])]
+    if others.empty:
+        return f"{sentence}; no other method was compared at this k."
+    best = others.nsmallest(1, "information_loss").iloc[0]
+    if best["information_loss"] >= loss * (1 - _ROUNDING):
+        return f"{sentence}, the lowest of all methods compared."
+    return f"{sentence}; {best['title']} has the lowest: {percent(float(best['information_loss']))}."
