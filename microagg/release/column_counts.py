@@ -60,15 +60,12 @@ class Rarity(NamedTuple):
 
 
 class Uniform(NamedTuple):
-    """The ``classes`` in which all records have the same value of a column, and the number of their ``records``.
-
-    ``commonest`` is the code of the most frequent value among these records, ``with_commonest`` its frequency.
-    """
+    """The classes in which all records have the same value of a column."""
 
     classes: int
-    records: int
-    commonest: int
-    with_commonest: int
+    records: int  # in these classes
+    commonest: int  # the code of the most frequent value among these records
+    with_commonest: int  # its frequency
 
 
 class Outliers(NamedTuple):
@@ -82,8 +79,7 @@ class Outliers(NamedTuple):
 def outliers(values: pd.Series[Any]) -> Outliers:
     """The fewest records without which the range of numbers or dates shrinks to 1 / :data:`SPREAD` or less.
 
-    There are none in other columns, if they would exceed :data:`OUTLIERS` of the records with a value, or if all other
-    values would be equal.
+    None if they exceed :data:`OUTLIERS` of the records with a value, or if all other values are equal.
     """
     none = Outliers()
     present = values.dropna()
@@ -193,7 +189,7 @@ def following(frame: pd.DataFrame, *, records: int = FEW_RECORDS, by_order: bool
 
 
 def _numbers(series: pd.Series[Any]) -> FloatArray | None:
-    """Return a column of numbers or dates, not of text, as floats, shape (n,), NaN where they are missing."""
+    """Numbers or dates, but not text, as floats; None for other columns."""
     return measured(series) if is_number(series.dtype) or is_datetime64_any_dtype(series) else None
 
 

@@ -63,17 +63,15 @@ def check_export(
     Parameters
     ----------
     data, name : bytes and str
-        The file. If its name ends in ``.csv``, it is read as UTF-8 text. Column names may begin with the ``'`` that
-        prevents spreadsheets from reading formulas.
+        The file. Column names may begin with the ``'`` that prevents spreadsheets from reading formulas.
     schema, k : Schema and int
         The roles of the columns, and the requested size of the smallest class.
     reading : mapping, optional
         The arguments of :func:`microagg.tables.read_file`.
     renamed : mapping, optional
-        The new names of columns whose names the file cannot hold, see :func:`microagg.tables.renamed_columns`.
+        The new names of columns whose names the file cannot hold.
     guarantees, orders, meanings : optional
-        Columns, rules and bounds as in :class:`microagg.release.guarantees.Guarantee`; the orders of their values, see
-        :func:`microagg.release.guarantees.as_read`; and their meanings.
+        Columns, rules and bounds of guarantees beyond k, the orders of their values and their meanings.
 
     Returns
     -------

@@ -162,10 +162,7 @@ def index(file: File) -> Iterator[Finding]:
 
 
 def k(file: File) -> Iterator[Finding]:
-    """Stop if a class has fewer than k records, columns without a role counted among the quasi-identifiers.
-
-    With k of 1, warn of records that are alone in their class.
-    """
+    """Stop if a class has fewer than k records, columns without a role counted among the quasi-identifiers."""
     names, k = file.undeclared, file.k
     alone = small_classes(file.classes, k)
     together = file.below(*names) if names else alone
@@ -209,8 +206,7 @@ def homogeneity(file: File) -> Iterator[Finding]:
     """Warn of each confidential column that has one single value in some class, which reveals it.
 
     (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006.) Values that mean the same count as one; missing ones are
-    not learnt, and those of a column that has one value only are no secret. Warn, too, if numbers look like
-    missing-value codes, if no column is confidential, and if the guarantees have made one class of all records.
+    not learnt, and those of a column that has one value only are no secret.
     """
     yield from nothing_confidential(file.schema)
     if file.guaranteed:
@@ -362,10 +358,9 @@ def numeric_categories(file: File) -> Iterator[Finding]:
 
 
 def identifying(file: File) -> list[Finding]:
-    """Stop for columns left as they are that identify records; warn of confidential ones.
+    """Stop for columns left as they are that identify records (:data:`RARE`); warn of confidential ones.
 
-    At least 20 % (:data:`RARE`) of their records with a value have one that fewer than k records have. Warn, too, of
-    other columns and weights whose combinations with the quasi-identifiers fewer than k records have.
+    Warn, too, of other columns and weights whose combinations with the quasi-identifiers fewer than k records have.
     """
     findings = []
     rare = file.rare((*file.others, *file.undeclared))

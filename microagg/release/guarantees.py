@@ -25,14 +25,10 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A requested guarantee for a confidential column, and the counted figure of the worst class.
-
-    For the ``rule`` "distinct" or "entropy" the figure is the number of values of a class, see
-    :class:`microagg.metrics.risk.Homogeneity`; for "closeness" the greatest distance from all records, 0 to 1.
-    """
+    """A requested guarantee for a confidential column, and the counted figure of the worst class."""
 
     column: Hashable
-    rule: str
+    rule: str  # "distinct" or "entropy": the number of values of a class; "closeness": its distance from all records
     asked: float
     counted: float
 

@@ -127,11 +127,9 @@ class Utility:
     @classmethod
     def of(cls, numbers: Numbers, replaced: FloatArray) -> Self:
         """Changes by replacing ``numbers.X`` with ``replaced``, shape (n, d)."""
-        names, weights = numbers.names, numbers.weights
-        mean, sd, _ = means_and_deviations(numbers.X, weights)
-        mean_after, sd_after, _ = means_and_deviations(replaced, weights)
-        changes = correlation_changes(numbers.X, replaced, weights)
-        return cls.between(names, (mean, mean_after), (sd, sd_after), changes)
+        before, after = (means_and_deviations(X, numbers.weights) for X in (numbers.X, replaced))
+        changes = correlation_changes(numbers.X, replaced, numbers.weights)
+        return cls.between(numbers.names, (before[0], after[0]), (before[1], after[1]), changes)
 
     @classmethod
     def between(
@@ -284,23 +282,11 @@ def _summed(squares: FloatArray, weights: FloatArray | None) -> FloatArray:
 
 
 def distribution(before: pd.Series[Any], after: pd.Series[Any], labels: IntArray, *, bins: int = 30) -> pd.DataFrame:
-    """Histogram of a column before and after the release.
+    """Histogram of a column before and after the release, as counts in the columns ``before`` and ``released``.
 
-    Parameters
-    ----------
-    before, after : Series, shape (n,)
-        The column as it was and as it is released, in the same order.
-    labels : array of shape (n,)
-        The groups of the records.
-    bins : int
-        About the maximum number of bins for numbers.
-
-    Returns
-    -------
-    DataFrame
-        Counts in the columns ``before`` and ``released``. The index has the middles of bins of numbers (of whole
-        numbers bins are whole), the first days of months (of years if dates span more than three years), or all values
-        as text, most frequent before first. A released range counts in equal parts in all bins that it covers.
+    The index has the middles of about ``bins`` bins of numbers (of whole numbers bins are whole), the first days of
+    months (of years if dates span more than three years), or all values as text, most frequent before first. A released
+    range counts in equal parts in all bins that it covers. ``labels`` are the groups of the records.
     """
     if is_datetime64_any_dtype(before) and is_integer_dtype(after):
         before = before.dt.year

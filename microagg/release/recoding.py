@@ -82,15 +82,12 @@ RELEASE_WEIGHTS = ("mean", "keep", "drop")
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """Replacements for the quasi-identifiers: a column for each, with the index of the records, and the same encoded.
+    """Replacements for the quasi-identifiers."""
 
-    Columns are float64 for means and medians (of the file's integer type if rounded; datetime64 for dates, int64 if
-    only the year is released), of the file's type for categories, and text for generalized values. ``values``, shape
-    (n, d), has numbers, days, ranks and nodes; it is None if the columns are generalized.
-    """
-
+    # Float64 for means and medians (of the file's integer type if rounded; datetime64 for dates, int64 if only the year
+    # is released), of the file's type for categories, and text for generalized values.
     columns: tuple[pd.Series[Any], ...]
-    values: FloatArray | None
+    values: FloatArray | None  # numbers, days, ranks and nodes, shape (n, d); None if the columns are generalized
 
 
 def recode(
@@ -161,10 +158,8 @@ def group_texts(
 ) -> list[list[str]]:
     """Texts that describe what the records of each group have in common, for each attribute.
 
-    A range is written ``[17, 23]``, ``[2001-03-04, 2002-05-06]``, ``[2001, 2002]`` or ``[9th, HS-grad]``. Nominal
-    categories become their lowest common ancestor or, with ``categories="set"``, their set in the order of the
-    taxonomy, ``{Divorced, Widowed}``; values that agree stay. Numbers have the fewest digits that read back as the same
-    number in the type of their column; whole numbers have no decimal point.
+    A range is written ``[17, 23]``, a set in the order of the taxonomy ``{Divorced, Widowed}``; values that agree stay.
+    Numbers have the fewest digits that read back as the same number in the type of their column.
     """
     ranges = extents(records, partition.labels)
     order, starts = np.argsort(partition.labels, kind="stable"), np.cumsum(partition.sizes) - partition.sizes
@@ -194,10 +189,9 @@ def _ranges(low: Sequence[str], high: Sequence[str]) -> list[str]:
 def with_ends(
     frame: pd.DataFrame, names: Sequence[Any], ranges: str, *, rounds: bool
 ) -> tuple[pd.DataFrame, dict[Any, list[str]]]:
-    """Convert the ranges in columns ``names`` of a generalized ``frame`` for files, and return the new names, too.
+    """Convert the ranges in columns ``names`` to two columns or their middle; also return the names of new columns.
 
-    With ``ranges`` of "columns" each becomes two, its lower and its upper end; with "middle" the middle of the range,
-    for dates a whole day, with as many decimals as the ends if it ``rounds``.
+    The middle is a whole day for dates, and has as many decimals as the ends if it ``rounds``.
     """
     new_names: dict[Any, list[str]] = {}
     columns: dict[Any, Any] = {}
@@ -291,10 +285,9 @@ def _originals(series: pd.Series[Any], codes: FloatArray, chosen: FloatArray) ->
 def replace_weights(
     released: pd.DataFrame, name: Any, weights: FloatArray, partition: Partition, how: str, *, rounds: bool = False
 ) -> None:
-    """Replace the ``weights``, shape (n,), in ``released`` in the way ``how``, one of :data:`RELEASE_WEIGHTS`.
+    """Replace the ``weights`` in ``released`` in the way ``how``, one of :data:`RELEASE_WEIGHTS`.
 
-    Means, if ``rounds`` is true, have the fewest decimals that change them by at most :data:`MOST_CHANGED`, and no
-    fewer than the weights have.
+    Rounded means have the fewest decimals that change them by at most :data:`MOST_CHANGED`, or those of the weights.
     """
     if how == "drop":
         del released[name]

@@ -70,20 +70,15 @@ class Change:
 
 
 class Remedy(NamedTuple):
-    """A change that was tried, None for the choices as they are, and the losses with and without it.
+    """A change that was tried, and the losses with and without it in percent."""
 
-    ``loss`` is the mean loss, in percent, of the quasi-identifiers that the change does not concern; of all for the
-    choices as they are, and for a change of the only one. ``unchanged`` is the loss of the same quasi-identifiers
-    without the change, ``total`` the loss in the report of the changed release. ``effect`` states the losses, and
-    ``scope`` the size of the sample; it is empty if all records are used.
-    """
-
-    effect: str
-    change: Change | None
+    effect: str  # the losses in words
+    change: Change | None  # None for the choices as they are
+    # The mean loss of the quasi-identifiers that the change does not concern; of all if it concerns the only one.
     loss: float
-    unchanged: float
-    total: float
-    scope: str
+    unchanged: float  # the loss of the same quasi-identifiers without the change
+    total: float  # the loss in the report of the changed release
+    scope: str  # the size of the sample; empty if all records are used
 
     @property
     def sentence(self) -> str:
@@ -93,13 +88,7 @@ class Remedy(NamedTuple):
 
 
 def without_outliers(values: FloatArray) -> Suggestion | None:
-    """The recoding that makes the outliers of the finding "outliers" missing. None if there are none.
-
-    Parameters
-    ----------
-    values : array of shape (n,)
-        Finite numbers.
-    """
+    """The recoding that makes outliers among finite numbers missing, see the finding "outliers". None without any."""
     outliers = column_counts.outliers(pd.Series(values))
     low, high = category(outliers.low), category(outliers.high)
     ends = {f"<{low}": f"below {low}"} if values.min() < outliers.low else {}
@@ -114,8 +103,7 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
     Codes, texts of equally many letters and digits such as postal codes, are cut to fewer characters; other categories
     of fewer than k records become one; of numbers, the k lowest and highest become one if ranges are released, and
     intervals are tried if there are categories. Categories with a taxonomy or an order are not changed. All runs use
-    the same records; losses of a sample are larger than those of the file. Each run can be cancelled: see
-    :mod:`microagg.progress`.
+    the same records; losses of a sample are larger than those of the file.
 
     Parameters
     ----------
