@@ -1,4 +1,4 @@
-"""All that a file of Stata or SPSS says of its columns, in a release: by API, shell and page, in every kind of file.
+"""All that a file of Stata or SPSS says of its columns, in a release, in every kind of file.
 
 Columns come twice: untouched, and as quasi-identifier (their names end in ``_q``). Files are read by pyreadstat.
 """
@@ -12,15 +12,10 @@ import numpy as np
 import pandas as pd
 import pyreadstat
 import pytest
-from click.testing import CliRunner
 
 import microagg
-from microagg.cli import cli
 from microagg.tables import WRITTEN_ENDINGS, read_file, read_table
 from microagg.tables.stata_spss import with_kinds
-from pages.release import files
-from pages.shared import state
-from tests.pages.helpers import choose, upload
 from tests.tables.common import read_here
 
 N = 40
@@ -109,17 +104,6 @@ def by_api(path, ending, qi=QI, identifiers="person"):
     return release, *release.export(f"out{ending}", like=original)
 
 
-def by_shell(path, ending):
-    out = path.with_name(f"shell{path.suffix[1:]}{ending}")
-    words = [path, "--k", 3, "--method", "mondrian", "--qi", ",".join(QI), "--drop", "person", "--out", out, "--json"]
-    words += [word for name in WITH_GAPS for word in ("--missing", f"{name}=category")]
-    words += [word for code in ("undecided", "k", "identifying") for word in ("--accept", code)]
-    words += ["--reason", "a test"]
-    done = CliRunner().invoke(cli, ["run", *map(str, words)], prog_name="microagg")
-    assert done.exit_code == 0, done.output
-    return out.read_bytes()
-
-
 def about(data, ending, path):
     """Return the cells as stored and all metadata of a file, by the names of columns."""
     path.write_bytes(data)
@@ -183,7 +167,6 @@ def original(tmp_path_factory):
 @pytest.mark.parametrize("ending", WRITTEN_ENDINGS)
 def test_every_column_comes_out_as_it_was_with_all_that_the_file_says(original, kind, ending, tmp_path):
     path, release, data, finding = original(kind, ending)
-    assert by_shell(path, ending) == data
     assert finding.level == "warn"
     read = read_table(data, name=f"x{ending}")
     renamed = {LONG: LONG[:32]} if ending == ".dta" else {}
@@ -250,25 +233,3 @@ def test_codes_come_back_from_the_other_program(original, tmp_path):
     assert told["values"]["region"][4] == "refused"
     assert told["missing"]["region"] == [{"lo": 4, "hi": 4}]
     assert (now["old"].tolist(), told["values"]["old"]) == (then["old"].tolist(), OLD)
-
-
-@pytest.mark.parametrize("kind", MAKERS)
-def test_the_page_offers_the_same_bytes(original, kind, monkeypatch):
-    offered, draw = {}, files.show
-
-    def show(workspace, release, data, *, ready):
-        offered[state.current().release.format] = data
-        draw(workspace, release, data, ready=ready)
-
-    monkeypatch.setattr(files, "show", show)
-    path, release, *_ = original(kind, kind)
-    names = ("person", *map(str, release.frame))
-    kinds = {"age": "number.drop", "region_q": "category.category", "flag_q": "category.category"}
-    columns = [f"quasi-identifier.{kinds[name]}.0:{name}" for name in QI]
-    columns += [f"{'identifier' if name == 'person' else 'confidential'}..:{name}" for name in names if name not in QI]
-    choices = {"columns": columns, "k": "3", "method": "mondrian", "statistic": "mean"}
-    app = upload(path.name, path.read_bytes(), "release", **choices)
-    for ending in WRITTEN_ENDINGS:
-        choose(app, w_format=ending)
-        assert not app.exception
-        assert offered[ending] == original(kind, ending)[2], ending

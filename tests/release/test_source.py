@@ -41,26 +41,11 @@ def test_a_source_has_all_that_follows_from_it(people, schema):
     assert source.records.values.tolist() == [[20, 1, 1, 1], [30, 10, 3, 1], [20, 4, 2, 1]]
     assert [(part.rows.tolist(), part.values) for part in source.strata] == [([0, 2], ("n",)), ([1], ("s",))]
     assert source.constant == ("same",)
+    assert source.numbers("minmax").X.tolist() == [[20, 1, 1], [30, 10, 1], [20, 4, 1]]
     assert [(one.column, one.value) for one in source.filled] == [("age", 20), ("job", "missing")]
     with pytest.raises(DataError, match="column 'illness' has no class in record 2"):
         _ = source.classes
     assert Source.of(people.iloc[:2], schema, MISSING).classes.tolist() == [0, 1]
-
-
-def test_numbers_are_those_of_the_released_records_on_their_scale(people, schema):
-    numbers = Source.of(people, schema, MISSING).numbers("minmax")
-    assert (numbers.columns, numbers.names, numbers.units) == ([0, 1, 3], ["age", "born", "same"], ["", "year", ""])
-    assert numbers.X.tolist() == [[20, 1, 1], [30, 10, 1], [20, 4, 1]]
-    np.testing.assert_allclose(numbers.Z, [[0, 0, 0], [1, 1, 0], [0, 1 / 3, 0]])
-    assert numbers.scaling.method == "minmax"
-    with pytest.raises(ParameterError, match="scale must be one of"):
-        Source.of(people, schema, MISSING).numbers("robust")
-    # Without numbers there are no columns, and a file without gaps is not copied.
-    source = Source.of(people, Schema.infer(people, "region"), "impute")
-    assert source.numbers("zscore").X.shape == source.numbers("zscore").Z.shape == (4, 0)
-    assert source.strata[0].rows.tolist() == [0, 1, 2, 3]
-    assert source.classes is None
-    assert source.frame is people
 
 
 def test_bad_sources_are_refused_at_once(people, schema):
