@@ -114,10 +114,6 @@ class Kind:
         """Convert a recipe's value to the option's value, or raise :class:`ParameterError`."""
         return value
 
-    def in_shell(self, value: Any) -> list[str]:
-        """Texts of a flag that say the value."""
-        return [str(value)]
-
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         """The value of a flag with these ``texts``; ``names`` maps texts to all columns."""
         return self.check(name, texts)
@@ -164,9 +160,6 @@ class Seed(Kind):
         if value is not None and (not is_whole(value) or value < 0):
             raise ParameterError(f"{name} must be {self.allowed} or None, not {value!r}.")
         return None if value is None else int(value)
-
-    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
-        return self.check(name, int(texts))
 
 
 class Shuffle(Seed):
@@ -266,25 +259,24 @@ class Taxonomies(Mapped):
     """A taxonomy for each of some columns. In a shell, its file."""
 
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
-        files = super().of_shell(name, texts, names)
-        return {column: None if file is None else PurePath(file) for column, file in files.items()}
+        return {column: file and PurePath(file) for column, file in super().of_shell(name, texts, names).items()}
 
 
-class Orders(Mapped):
-    """The categories of each of some columns, from the lowest to the highest."""
+class Listed(Mapped):
+    """Values for each of some columns: categories from the lowest to the highest, or missing-value codes.
+
+    In a shell, columns may be repeated; ``divided`` texts have several values, separated by commas.
+    """
+
+    def __init__(self, *, divided: bool) -> None:
+        super().__init__()
+        self.divided = divided
 
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
-        return {column: split(levels) for column, levels in _column_values(name, texts, names)}
-
-
-class Codes(Mapped):
-    """Missing-value codes of each of some columns: one code, or several."""
-
-    def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
-        codes: dict[Any, list[str]] = {}
-        for column, code in _column_values(name, texts, names):
-            codes.setdefault(column, []).append(code)
-        return codes
+        values: dict[Any, list[str]] = {}
+        for column, text in _column_values(name, texts, names):
+            values.setdefault(column, []).extend(split(text) if self.divided else [text])
+        return values
 
 
 class Gaps(Mapped):

@@ -15,7 +15,7 @@ from microagg.columns.records import Records, is_number
 from microagg.columns.schema import ROLES, Schema, column_names
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
-from microagg.release.choices import OPTIONS, USUAL_METHOD, Choices
+from microagg.release.choices import OPTIONS, USUAL_METHOD
 from microagg.release.guarantees import Rule, checked_rules, requested, rules_within
 from microagg.release.source import Numbers, Source
 from microagg.tables.notices import has_surrogates
@@ -24,6 +24,7 @@ from microagg.validation import FloatArray, IntArray, is_whole, quoted
 if TYPE_CHECKING:
     from microagg.algorithms.base import Microaggregator
     from microagg.kernels.local_search.guarded import Rules
+    from microagg.release.plan import Plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class Prepared:
 
     source: Source
     estimator: Microaggregator | None
-    choices: Choices
+    choices: Plan
     table: pd.DataFrame  # before values were recoded
 
     @cached_property
@@ -132,7 +133,7 @@ def hold(partition: Partition, data: FloatArray | Records, rules: Rules, *, poli
     return min(search.settled(merged), search.improve(partition.labels), key=lambda result: result[0])[1]
 
 
-def prepare(original: pd.DataFrame, choices: Choices) -> Prepared:
+def prepare(original: pd.DataFrame, choices: Plan) -> Prepared:
     """Check the ``choices`` for a release of ``original`` against it, and read, encode and fill its records.
 
     Raises :class:`DataError` if columns do not fit their roles and kinds, or have names or categories that no recipe or
@@ -144,7 +145,13 @@ def prepare(original: pd.DataFrame, choices: Choices) -> Prepared:
     _check_named(columns, original, frame, choices.recode or ())
     source = Source.of_options(frame, columns | {"missing": choices.missing})
     if estimator is not None and not (estimator.info.mixed or source.schema.is_numeric):
-        _refuse_categories(estimator.info.key, source.schema)
+        from microagg.algorithms.registry import ALGORITHMS
+
+        able = ", ".join(key for key, cls in ALGORITHMS.items() if cls.info.mixed)
+        raise ParameterError(
+            f"{estimator.info.key} works on numbers, but there are categories in {quoted(source.schema.categorical)}: "
+            f"choose a method that works on both ({able}), or leave them out of the quasi-identifiers."
+        )
     _check_names(source.schema, list(frame.columns))
     return Prepared(source, estimator, choices.with_changes(random_state=seed), original)
 
@@ -163,7 +170,7 @@ def _check_named(
             )
 
 
-def _estimator(choices: Choices) -> tuple[Microaggregator | None, int | None]:
+def _estimator(choices: Plan) -> tuple[Microaggregator | None, int | None]:
     """Return the method and its seed; of given groups the method that they began with, if that is named."""
     from microagg.algorithms import registry  # which needs scikit-learn and Numba
 
@@ -183,16 +190,6 @@ def _estimator(choices: Choices) -> tuple[Microaggregator | None, int | None]:
             seed = int(np.random.SeedSequence().generate_state(1)[0])
         estimator.set_params(random_state=seed)
     return estimator, seed
-
-
-def _refuse_categories(method: str, schema: Schema) -> None:
-    from microagg.algorithms import registry
-
-    able = [key for key, cls in registry.ALGORITHMS.items() if cls.info.mixed]
-    raise ParameterError(
-        f"{method} works on numbers, but there are categories in {quoted(schema.categorical)}: choose a method that "
-        f"works on both ({', '.join(able)}), or leave them out of the quasi-identifiers."
-    )
 
 
 def _check_names(schema: Schema, columns: Sequence[Any]) -> None:
