@@ -21,7 +21,7 @@ from microagg.cli.group import check_targets, is_stopped, print_json, working, w
 from microagg.errors import DataError, ParameterError
 from microagg.progress import watched
 from microagg.release.options import split
-from microagg.release.source import Compared, Source
+from microagg.release.source import Compared
 from microagg.tables import to_csv
 from microagg.validation import plain, read_ks
 
@@ -257,45 +257,33 @@ def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
     """
     from microagg.optimum.bounds import linear_program
     from microagg.optimum.formatting import percent
+    from microagg.optimum.problem import Problem
 
     scale = args.pop("scale") or "zscore"
     source = flags.make_source(flags.read_data(args), args)
-    if not source.schema.is_numeric:
-        _bound_mixed(source, k, as_json)
-        return
-    with warnings.catch_warnings():
+    is_numeric = source.schema.is_numeric
+    with working("Proving") as show, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        X = source.numbers(scale).Z
-    with working("Proving") as show:
 
         def watch(best: Bound) -> bool:
             show(f"Lower bound: {percent(best.information_loss)}")
             return True
 
-        proof = linear_program(X, k, seconds, watch)
+        if is_numeric:
+            proof = linear_program(source.numbers(scale).Z, k, seconds, watch)
+        else:
+            [proof] = Problem.of(source.records).floor([k])
     if as_json:
-        print_json(vars(proof))
-    else:
-        end = "; more time will not raise it" if proof.converged else ""
-        if proof.optimal:
-            end = ", and a known partition meets it: that partition is optimal"
-        click.echo(f"Lower bound for groups of at least {k:,}: {proof.information_loss:.4g} %{end}.")
-
-
-def _bound_mixed(source: Source, k: int, as_json: bool) -> None:
-    """Print a lower bound for mixed records. Its time depends only on their number."""
-    from microagg.optimum.problem import Problem
-
-    with working("Proving"):
-        [result] = Problem.of(source.records).floor([k])
-    if as_json:
-        losses = {"total_information_loss": result.sse, "information_loss": result.information_loss}
-        print_json({"k": k, **losses, "seconds": result.seconds, "converged": result.converged})
-    else:
-        click.echo(
-            f"Lower bound for groups of at least {k:,}: a Total-IL of {result.information_loss:.4g} % of its maximum; "
-            "more time will not raise it."
-        )
+        figures = dict(vars(proof))
+        if not is_numeric:
+            figures["total_information_loss"] = figures.pop("sse")
+        print_json(figures)
+        return
+    end = "; more time will not raise it" if proof.converged else ""
+    if proof.optimal:
+        end = ", and a known partition meets it: that partition is optimal"
+    of = "" if is_numeric else " of the largest Total-IL"
+    click.echo(f"Lower bound for groups of at least {k:,}: {proof.information_loss:.4g} %{of}{end}.")
 
 
 @click.command(cls=flags.Command)
