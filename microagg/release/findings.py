@@ -411,26 +411,20 @@ def determines(file: File) -> list[Finding]:
         # Where no target has an order, long texts need not be read.
         if measured and (values := column_counts.measured(file.original[name])) is not None:
             ordered = [target for target in column_counts.in_order(values, measured) if target not in determined]
-        if determined or ordered:
-            text = _determines_text(repr(plain(name)), determined, ordered)
+        text = ""
+        for names, verb, how in (
+            (determined, "determines", "exactly"),
+            (ordered, "puts the records in the order, or its reverse, of", "nearly"),
+        ):
+            if names:
+                text += (
+                    f"{plain(name)!r} {verb} {quoted(names)}: an intruder who knows the value of {plain(name)!r} of a "
+                    f"record knows the original {quoted(names)} {how}, whatever is released in its place. "
+                )
+        if text:
+            text += f"Leave out {plain(name)!r}, or choose {_QUASI}."
             findings.append(Finding("stop", "determines", (name, *determined, *ordered), text))
     return findings or [Finding("ok", "determines", (), "No column left as it is determines a quasi-identifier.")]
-
-
-def _determines_text(name: str, determined: Sequence[Hashable], ordered: Sequence[Hashable]) -> str:
-    """Describe which columns a column determines, and which it puts in order."""
-    text = ""
-    if determined:
-        text = (
-            f"{name} determines {quoted(determined)}: an intruder who knows the value of {name} of a record knows the "
-            f"original {quoted(determined)}, whatever is released in its place. "
-        )
-    if ordered:
-        text += (
-            f"{name} puts the records in the order of {quoted(ordered)} (or its reverse), as a computed column does: "
-            f"an intruder who knows the value of {name} of a record knows the original {quoted(ordered)} nearly. "
-        )
-    return f"{text}Leave out {name}, or choose {_QUASI}."
 
 
 def predicted(file: File) -> Iterator[Finding]:
