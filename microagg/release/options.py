@@ -114,6 +114,10 @@ class Kind:
         """Convert a recipe's value to the option's value, or raise :class:`ParameterError`."""
         return value
 
+    def in_shell(self, value: Any) -> list[str]:
+        """Texts of a flag that say the value."""
+        return [str(value)]
+
     def of_shell(self, name: str, texts: Any, names: Mapping[str, Any]) -> Any:
         """The value of a flag with these ``texts``; ``names`` maps texts to all columns."""
         return self.check(name, texts)

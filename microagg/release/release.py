@@ -130,12 +130,15 @@ class Release:
         schema = Schema(names, identifiers=identifiers, strata=strata)
         # Not those of identifiers, which are left out.
         guaranteed = [each for each in self.report.guaranteed if each.column in self._released.columns]
-        guarantees: dict[str, Any] = {
-            "guarantees": [(each.column, each.rule, each.asked) for each in guaranteed],
-            "orders": {each.column: order_of(self._released[each.column]) for each in guaranteed},
-            "meanings": dict(self.recipe.get("meanings") or ()),
-        }
-        check = partial(check_export, name=name, schema=schema, k=self.report.k, **guarantees)
+        check = partial(
+            check_export,
+            name=name,
+            schema=schema,
+            k=self.report.k,
+            guarantees=[(each.column, each.rule, each.asked) for each in guaranteed],
+            orders={each.column: order_of(self._released[each.column]) for each in guaranteed},
+            meanings=dict(self.recipe.get("meanings") or ()),
+        )
         # Recipes of before write what they wrote.
         is_new, origin = self.recipe.get("written") == "original", like.source.name if like and like.source else ""
         is_like = recipes.is_like(self.recipe, name, origin) or (is_new and has_codes(name, origin))
