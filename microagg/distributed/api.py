@@ -28,10 +28,9 @@ from microagg.progress import checkpoint
 from microagg.release import Finding, Report
 from microagg.release import recipe as recipes
 from microagg.release.checks import gaps, identifiers, order, undecided
-from microagg.release.choices import USUAL_METHOD, options_by_column
+from microagg.release.choices import USUAL_METHOD, Choices, options_by_column
 from microagg.release.findings import nothing_confidential, undeclared
 from microagg.release.measures import Generalization, Loss, Risk, Stratum, Utility
-from microagg.release.plan import Plan
 from microagg.release.report.report import FOR_STEWARD
 from microagg.tables import digest_bytes
 from microagg.validation import FloatArray, counted, is_whole, plain, quoted
@@ -101,7 +100,7 @@ def release(
     equal that of the ``recipe``, if there is one. ``before`` is called with the findings before the work, and ``after``
     with the verified release just before it takes its place; both may raise to end the job.
     """
-    choices = Plan.checked(**arguments)
+    choices = Choices.checked(**arguments)
     planning.refuse(choices)
     if block_size is None:
         info = algorithm(choices.method or USUAL_METHOD).info
@@ -149,7 +148,7 @@ def _check_target(out: Any) -> Path:
 # --- stages -----------------------------------------------------------------------------------------------------------
 
 
-def _categories(stages: Stages, table: Table, choices: Plan) -> dict[str, tuple[list[str], bool]]:
+def _categories(stages: Stages, table: Table, choices: Choices) -> dict[str, tuple[list[str], bool]]:
     """Collect the categories of quasi-identifiers without declared ones, from all parts."""
     names = planning.columns_to_scan(table, choices)
     if not names:

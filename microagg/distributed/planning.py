@@ -21,7 +21,7 @@ from microagg.distributed.parts import Table, load
 from microagg.errors import DataError, ParameterError
 from microagg.release import recipe as recipes
 from microagg.release.checks import identifiers, undecided
-from microagg.release.choices import OPTIONS
+from microagg.release.choices import OPTIONS, Choices
 from microagg.release.findings import Finding, undeclared
 from microagg.release.plan import Plan
 from microagg.release.prepare import prepare
@@ -52,7 +52,7 @@ class Job:
     block_size: int
 
     @classmethod
-    def of(cls, table: Table, chosen: Plan, categories: Mapping[str, Any], block_size: int) -> Job:
+    def of(cls, table: Table, chosen: Choices, categories: Mapping[str, Any], block_size: int) -> Job:
         """Create a job, after checks on the first records; ``categories`` are those of :func:`columns_to_scan`."""
         taxonomies, ordinal = dict(chosen.taxonomies or {}), dict(chosen.ordinal or {})
         for name, (values, ordered) in categories.items():
@@ -117,7 +117,7 @@ class Job:
         return max(_PART * largest_part, _BLOCK * 8 * len(self.attributes) * largest_block)
 
 
-def refuse(chosen: Plan) -> None:
+def refuse(chosen: Choices) -> None:
     """Raise ParameterError for options that engine='dask' does not support."""
     for option in OPTIONS:
         value = chosen.values[option.name]
@@ -131,7 +131,7 @@ def refuse(chosen: Plan) -> None:
             )
 
 
-def columns_to_scan(table: Table, chosen: Plan) -> list[str]:
+def columns_to_scan(table: Table, chosen: Choices) -> list[str]:
     """Return the quasi-identifiers whose categories are not declared: a pass over all records collects them."""
     types = load("pyarrow").types
     taxonomies = chosen.taxonomies or {}

@@ -10,14 +10,16 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from microagg.columns.scaling import SCALES
 from microagg.columns.schema import column_names
+from microagg.errors import ParameterError
 from microagg.release import options as kinds
 from microagg.release.options import Kind
 from microagg.release.recoding import CATEGORIES, RANGES, RELEASE_WEIGHTS, ROUNDINGS, STATISTICS
+from microagg.validation import check_k, quoted
 
 #: Marks an option that all recipes have contained.
 ALWAYS = object()
@@ -343,3 +345,49 @@ def options_by_column(columns: Collection[Hashable], chosen: Mapping[str, Any]) 
 def recorded() -> list[Option]:
     """The options in the order of recipes, which is that of the first recipes."""
     return sorted(OPTIONS, key=lambda option: (not option.kind.of_columns, option.name != "categories"))
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """All choices for a release, checked as far as they can be without the file."""
+
+    k: int
+    method: str | None
+    params: Mapping[str, Any]  # of the method
+    values: Mapping[str, Any]  # what was chosen for each of OPTIONS, by name; each is an attribute, too
+
+    @classmethod
+    def checked(
+        cls, *, k: Any, method: str | None = None, method_params: Mapping[str, Any] | None = None, **keywords: Any
+    ) -> Self:
+        """Check the keywords of :func:`microagg.microaggregate`.
+
+        Raises
+        ------
+        ParameterError
+            If a keyword is unknown or out of its bounds, or a parameter is passed twice.
+        """
+        k = check_k(k)
+        values = {
+            option.name: option.kind.check(option.name, keywords.pop(option.name, option.default)) for option in OPTIONS
+        }
+        if method_params is not None and not isinstance(method_params, Mapping):
+            raise ParameterError(
+                "method_params must be a mapping of parameters to values, such as {'gamma': 0.3}, not "
+                f"{method_params!r}."
+            )
+        params = dict(method_params or {})
+        if doubled := [name for name in keywords if name in params]:
+            raise ParameterError(f"{quoted(doubled)} is given twice: in method_params, and as an argument of its own.")
+        return cls(k, method, params | keywords, values)
+
+    def __getattr__(self, name: str) -> Any:
+        """Value of an option."""
+        values = self.__dict__.get("values", {})
+        if name not in values:
+            raise AttributeError(f"there is no option {name!r}")
+        return values[name]
+
+    def with_changes(self, **changed: Any) -> Self:
+        """Copy with other values for some options."""
+        return replace(self, values=dict(self.values) | changed)

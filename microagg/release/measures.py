@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,10 @@ from microagg.metrics.generalization import Summary
 from microagg.metrics.risk.equivalence_classes import max_reidentification
 from microagg.metrics.utility.columns import CorrelationChanges, correlation_changes, means_and_deviations
 from microagg.partition import Partition
+from microagg.release.choices import Choices
 from microagg.release.predicted_linkage import Predicted
 from microagg.release.source import Numbers, Part, Source
 from microagg.validation import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from microagg.release.plan import Plan
 
 # The most records for which a lower bound of Total-IL is computed with each release: it takes less than 0.1 s.
 _MOST_PROVEN = 2000
@@ -65,7 +63,7 @@ class Loss(_Bounded):
 
     @classmethod
     def of(
-        cls, numbers: Numbers, replaced: FloatArray, partition: Partition, strata: Sequence[Part], plan: Plan
+        cls, numbers: Numbers, replaced: FloatArray, partition: Partition, strata: Sequence[Part], choices: Choices
     ) -> Self:
         """Loss of replacing ``numbers.X`` by ``replaced``, shape (n, d), with groups within ``strata``."""
         Z, weights = numbers.Z, numbers.weights
@@ -86,7 +84,7 @@ class Loss(_Bounded):
                 bound = max(bound, landscape.between(*benchmark, [partition.k])[partition.k][1])
         # With means the IL is at most 100 %, which rounding errors must not exceed; with other values, means of dates
         # rounded to whole days or years among them, it can be more.
-        exact = plan.statistic == "mean" and plan.rounding == "none" and not any(numbers.units)
+        exact = choices.statistic == "mean" and choices.rounding == "none" and not any(numbers.units)
         percent = loss.percent if exact else _percent
         return cls(
             sse=sse,

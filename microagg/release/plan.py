@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from microagg.metrics.risk.equivalence_classes import numbered
 from microagg.partition import Partition, join_strata
 from microagg.release import recipe as recipes
 from microagg.release.checks import find
-from microagg.release.choices import OPTIONS
+from microagg.release.choices import OPTIONS, Choices
 from microagg.release.findings import File
 from microagg.release.guarantees import count
 from microagg.release.measures import Generalization, Loss, Risk, Utility
@@ -29,15 +29,15 @@ from microagg.release.report.report import Report
 from microagg.release.source import Source, check_given
 from microagg.tables.frames import as_given, as_pandas
 from microagg.tables.stata_spss import with_kinds
-from microagg.validation import check_enough_records, check_k, counted, quoted, warn_caller
+from microagg.validation import check_enough_records, counted, warn_caller
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """All choices for a release, as :func:`microagg.microaggregate` takes them; each option is an attribute, too.
+class Plan(Choices):
+    """All choices for a release, as :func:`microagg.microaggregate` takes them.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"age": [31, 33, 35, 60, 62, 64], "illness": list("abcabc")})
@@ -47,36 +47,6 @@ class Plan:
     >>> Plan.from_json(plan.to_json()).run(people).frame["age"].tolist()
     [33.0, 33.0, 33.0, 62.0, 62.0, 62.0]
     """
-
-    k: int
-    method: str | None
-    params: Mapping[str, Any]  # of the method
-    values: Mapping[str, Any]  # what was chosen for each of OPTIONS, by name
-
-    @classmethod
-    def checked(
-        cls, *, k: Any, method: str | None = None, method_params: Mapping[str, Any] | None = None, **keywords: Any
-    ) -> Self:
-        """Check the keywords of :func:`microagg.microaggregate`.
-
-        Raises
-        ------
-        ParameterError
-            If a keyword is unknown or out of its bounds, or a parameter is passed twice.
-        """
-        k = check_k(k)
-        values = {
-            option.name: option.kind.check(option.name, keywords.pop(option.name, option.default)) for option in OPTIONS
-        }
-        if method_params is not None and not isinstance(method_params, Mapping):
-            raise ParameterError(
-                "method_params must be a mapping of parameters to values, such as {'gamma': 0.3}, not "
-                f"{method_params!r}."
-            )
-        params = dict(method_params or {})
-        if doubled := [name for name in keywords if name in params]:
-            raise ParameterError(f"{quoted(doubled)} is given twice: in method_params, and as an argument of its own.")
-        return cls(k, method, params | keywords, values)
 
     @classmethod
     def of(cls, frame: IntoDataFrame, *, k: int, **keywords: Any) -> Self:
@@ -115,17 +85,6 @@ class Plan:
         if any(self.values[name] is None for name in of_columns):
             raise ParameterError("the plan does not say yet what the columns are: make it by Plan.of(frame, k=...).")
         return json.dumps(recipes.written(self), indent=2, ensure_ascii=False) + "\n"
-
-    def __getattr__(self, name: str) -> Any:
-        """Value of an option."""
-        values = self.__dict__.get("values", {})
-        if name not in values:
-            raise AttributeError(f"there is no option {name!r}")
-        return values[name]
-
-    def with_changes(self, **changed: Any) -> Self:
-        """Copy with other values for some options."""
-        return replace(self, values=dict(self.values) | changed)
 
     def run(self, frame: IntoDataFrame) -> Release:
         """Return the release of ``frame``, in the memory of this process; see :func:`microagg.microaggregate`."""

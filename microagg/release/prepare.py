@@ -15,7 +15,7 @@ from microagg.columns.records import Records, is_number
 from microagg.columns.schema import ROLES, Schema, column_names
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
-from microagg.release.choices import OPTIONS, USUAL_METHOD
+from microagg.release.choices import OPTIONS, USUAL_METHOD, Choices
 from microagg.release.guarantees import Rule, checked_rules, requested, rules_within
 from microagg.release.source import Numbers, Source
 from microagg.tables.notices import has_surrogates
@@ -24,7 +24,6 @@ from microagg.validation import FloatArray, IntArray, is_whole, quoted
 if TYPE_CHECKING:
     from microagg.algorithms.base import Microaggregator
     from microagg.kernels.local_search.guarded import Rules
-    from microagg.release.plan import Plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,7 @@ class Prepared:
 
     source: Source
     estimator: Microaggregator | None
-    choices: Plan
+    choices: Choices
     table: pd.DataFrame  # before values were recoded
 
     @cached_property
@@ -133,7 +132,7 @@ def hold(partition: Partition, data: FloatArray | Records, rules: Rules, *, poli
     return min(search.settled(merged), search.improve(partition.labels), key=lambda result: result[0])[1]
 
 
-def prepare(original: pd.DataFrame, choices: Plan) -> Prepared:
+def prepare(original: pd.DataFrame, choices: Choices) -> Prepared:
     """Check the ``choices`` for a release of ``original`` against it, and read, encode and fill its records.
 
     Raises :class:`DataError` if columns do not fit their roles and kinds, or have names or categories that no recipe or
@@ -170,7 +169,7 @@ def _check_named(
             )
 
 
-def _estimator(choices: Plan) -> tuple[Microaggregator | None, int | None]:
+def _estimator(choices: Choices) -> tuple[Microaggregator | None, int | None]:
     """Return the method and its seed; of given groups the method that they began with, if that is named."""
     from microagg.algorithms import registry  # which needs scikit-learn and Numba
 

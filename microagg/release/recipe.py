@@ -9,17 +9,16 @@ import inspect
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from pprint import pformat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from microagg import __version__
 from microagg.errors import DataError, MicroaggError, ParameterError
-from microagg.release.choices import ALWAYS, OPTIONS, recorded
+from microagg.release.choices import ALWAYS, OPTIONS, Choices, recorded
 from microagg.release.options import is_literal
 from microagg.release.prepare import Prepared
 from microagg.release.recoding import Recoding
@@ -27,9 +26,6 @@ from microagg.release.source import stratum_codes
 from microagg.tables import digest_array, digest_bytes, read_file
 from microagg.tables.original import alike
 from microagg.validation import FloatArray, IntArray, is_whole, quoted
-
-if TYPE_CHECKING:
-    from microagg.release.plan import Plan
 
 # The digests in a recipe, and the values of entries that older recipes lack.
 _DIGESTS = ("input_sha256", "strata_sha256", "classes_sha256", "weights_sha256")
@@ -57,10 +53,10 @@ def chosen(prepared: Prepared) -> dict[str, Any]:
     key, params = (None, ()) if estimator is None else (estimator.info.key, estimator.params)
     param_values = {param.name: getattr(estimator, param.name) for param in params if param.name != "random_state"}
     values = dict(choices.values) | source.schema.arguments() | {"missing": source.missing}
-    return written(replace(choices, method=key, params=param_values, values=values))
+    return written(Choices(choices.k, key, param_values, values))
 
 
-def written(choices: Plan) -> dict[str, Any]:
+def written(choices: Choices) -> dict[str, Any]:
     """Choices with the roles and types of columns, and the versions of the programs, for JSON."""
     return {
         "versions": {"microagg": __version__, "numpy": np.__version__},

@@ -155,7 +155,7 @@ def hue(monkeypatch):
     """Declare one more option, in the one place where options are declared."""
     declared = choices.OPTIONS
     options = (*declared, HUE)
-    for module in (choices, recipe, flags, in_parts, contents, plan):
+    for module in (choices, recipe, flags, in_parts, contents):
         assert module.OPTIONS is declared
         monkeypatch.setattr(module, "OPTIONS", options)
 
