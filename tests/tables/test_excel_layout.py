@@ -4,6 +4,7 @@ import pytest
 
 from microagg.errors import ParameterError
 from microagg.tables import UnreadableError, read_file, sheet_names
+from tests.cases import for_each
 from tests.tables.common import fails, xlsx
 from tests.tables.workbooks import book, read, sheet, text
 
@@ -92,12 +93,10 @@ def test_units_row():
     assert "units-row" not in read(xlsx([HEADER, [1, "unknown", "Ulm"], *RECORDS]))[1]
 
 
-@pytest.mark.parametrize("word", ["Total", "TOTAL:", "Summe", "grand total", "Mean"])
+@for_each("word", ["Total", "TOTAL:", "Summe", "grand total", "Mean"])
 def test_totals(word):
     data = xlsx([HEADER, *RECORDS, [None, 180, word]])
-    columns, notices = read(data)
-    assert columns["age"] == [30, 40, 50, 60, 180]
-    notice = notices["last-records"]
+    notice = read(data)[1]["last-records"]
     assert notice.text == f"Row 6 seems to be a total, not a record: {word!r}."
     assert read(data, **notice.offers[0].reading) == (TABLE, {})
 

@@ -95,12 +95,10 @@ def test_numbers_that_no_calendar_has_stay_numbers():
 
 
 def test_texts_in_another_encoding_are_read_and_it_is_said():
-    good = dta(pd.DataFrame({"größe": ["abcd", "über"]}))
-    reading = read_file(good.replace(b"abcd", b"a\xe9cd"), name="x.dta")
+    data = dta(pd.DataFrame({"größe": ["abcd", "über"]})).replace(b"abcd", b"a\xe9cd")
+    reading = read_file(data, name="x.dta")
     assert reading.frame.to_dict("list") == {"größe": ["aécd", "über"]}
-    (notice,) = reading.notices
-    assert notice.code == "encoding"
-    assert "'x.dta' holds texts that are not in its encoding: these are read as Latin-1" in notice.text
+    assert ["'x.dta' holds texts that are not in its encoding" in notice.text for notice in reading.notices] == [True]
     # Before Stata 14, texts were those of Windows.
     old = dta(pd.DataFrame({"t": ["abcd"]}), version=114).replace(b"abcd", b"\x80\xe9cd")
     assert read_table(old, name="x.dta")["t"].tolist() == ["€écd"]
