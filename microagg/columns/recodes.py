@@ -390,15 +390,22 @@ def category_recodings(counts: Mapping[str, int], k: int) -> list[Suggestion]:
 
 # --- spelling variants ------------------------------------------------------------------------------------------------
 
+# A value may be a typing error of another if its length is in this range, it occurs in at most this share of the
+# records, and the other in more, and at least this many times as often.
+_MIN_LENGTH = 6
+_MAX_LENGTH = 200
+_MAX_TYPO_SHARE = 0.01
+_MIN_RATIO = 5
 # More single letters are grades or groups, not initials.
 _MOST_INITIALS = 3
 
 
 def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
-    """Sets of categories that are spelling variants of one, each with the most frequent first.
+    """Sets of categories that may be spelling variants of one, each with the most frequent first.
 
-    They differ only by capitals, blanks, accents, or punctuation between or after letters; or one is a letter, one of
-    at most three, and the only word with this initial, if each word has one of these initials.
+    They differ only by capitals, blanks, accents, or punctuation between or after letters; or, with 6 to 200 letters,
+    by one letter, if one of the two spellings is in at most 1 % of the records and the other in more, and at least 5
+    times as often; or one is a letter, one of at most three, and the only word with this initial, if each word has one.
     """
     if (column := ColumnValues.of(series)) is None:
         return ()
@@ -407,6 +414,9 @@ def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
     sets: dict[str, list[str]] = {}
     for value in counts:
         sets.setdefault(essence(value), []).append(value)
+    totals = {key: sum(counts[value] for value in values) for key, values in sets.items()}
+    for typo, correct in _typing_errors(totals).items():
+        sets[correct] += sets.pop(typo)
     for letter, word in _initials(sets).items():
         sets[word] += sets.pop(letter)
     variants = (values for values in sets.values() if len(values) > 1)
@@ -420,3 +430,31 @@ def _initials(keys: Collection[str]) -> dict[str, str]:
     by_initial = {word[0]: word for word in words}
     fits = len(letters) + len(words) == len(keys) and len(letters) <= _MOST_INITIALS
     return by_initial if fits and len(by_initial) == len(words) and by_initial.keys() <= letters else {}
+
+
+def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:
+    """Frequent spelling for each rare one that differs from it by one letter. Of several, the most frequent."""
+    bound = max(1, _MAX_TYPO_SHARE * sum(counts.values()))
+    # Time grows with a text's length, and sentences are not categories.
+    counts = {key: n for key, n in counts.items() if _MIN_LENGTH <= len(key) <= _MAX_LENGTH}
+    frequent = sorted((key for key, n in counts.items() if n > bound), key=lambda key: (counts[key], key))
+    corrections: dict[str, str] = {}
+    for key in (key for key, n in counts.items() if n <= bound):
+        near = [match for match in frequent if counts[match] >= _MIN_RATIO * counts[key] and _is_one_off(key, match)]
+        corrections |= {key: near[-1]} if near else {}
+    return corrections
+
+
+def _is_one_off(text: str, variant: str) -> bool:
+    """Whether two texts differ by one letter left out, added, changed or swapped with the next, not by other signs."""
+    i = 0
+    while i < min(len(text), len(variant)) and text[i] == variant[i]:
+        i += 1
+    first, second = text[i:], variant[i:]
+    cases = (
+        (first[1:] == second, first[:1]),
+        (first == second[1:], second[:1]),
+        (first[1:] == second[1:], first[:1] + second[:1]),
+        (first[:2] == second[1::-1] and first[2:] == second[2:], first[:2]),
+    )
+    return any(fits and letters.isalpha() for fits, letters in cases)

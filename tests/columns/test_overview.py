@@ -124,9 +124,42 @@ def test_sets_are_sorted_and_ties_are_broken_by_the_alphabet():
     assert near_duplicates(pd.Series([None, "a", "A", 3], dtype=object)) == (("A", "a"),)
 
 
+def test_typing_errors_are_long_one_off_and_much_rarer():
+    assert near_duplicates(column_of({"Berne": 300, "Berme": 1})) == ()
+    assert near_duplicates(column_of({"Northvale": 300, "Nrthvle": 1})) == ()
+    assert near_duplicates(column_of({"region10": 300, "region11": 1})) == ()
+    assert near_duplicates(column_of({"Northvale": 4, "Nortvale": 1})) == ()
+    assert near_duplicates(column_of({"Northvale": 5, "Nortvale": 1})) == (("Northvale", "Nortvale"),)
+    # Of two that are as near, the commoner one; and all spellings of it come into the set.
+    result = near_duplicates(column_of({"planet": 300, "planer": 200, "PLANET": 9, "planex": 1}))
+    assert result == (("planet", "PLANET", "planex"),)
+
+
 def test_a_letter_may_stand_for_a_word():
     result = near_duplicates(column_of({"f": 60, "F ": 5, "female": 10, "m": 30, "M": 5}))
     assert result == (("f", "female", "F "), ("m", "M"))
     assert near_duplicates(column_of({"f": 6, "female": 10, "m": 3, "male": 5})) == (("female", "f"), ("male", "m"))
     for others in ({"d": 1, "e": 2, "g": 3}, {"x1": 2}, {"females": 3}):
         assert near_duplicates(column_of({"f": 6, "female": 10, "m": 3} | others)) == ()
+
+
+def is_one_off(one, other):
+    """Whether a letter of the alphabet left out, added, changed or swapped makes one word of another: all are tried."""
+    letters = "abcdefgh"
+    cuts = [(one[:i], one[i:]) for i in range(len(one) + 1)]
+    ways = {a + b[1:] for a, b in cuts} | {a + c + b for a, b in cuts for c in letters}
+    ways |= {a + c + b[1:] for a, b in cuts if b for c in letters}
+    ways |= {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
+    return other in ways
+
+
+@given(st.text("abcdefgh", min_size=6, max_size=8), st.data())
+def test_typing_errors_are_those_that_one_change_makes(word, data):
+    other = list(word)
+    for _ in range(data.draw(st.integers(1, 2))):
+        i = data.draw(st.integers(0, len(other) - 1))
+        other[i : i + data.draw(st.integers(0, 2))] = data.draw(st.text("abcdefgh", max_size=2))
+        other = other or ["a"]
+    other = "".join(other)
+    expected = ((word, other),) if other != word and len(other) >= 6 and is_one_off(word, other) else ()
+    assert near_duplicates(column_of({word: 300} | ({other: 1} if other != word else {}))) == expected
