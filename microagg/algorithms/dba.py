@@ -29,8 +29,6 @@ from microagg.validation import FloatArray, IntArray
 
 
 class DBA1(Microaggregator):
-    """DBA-1, the first phase of the Density-Based Algorithm."""
-
     info = Info(
         key="dba-1",
         title="DBA-1",
@@ -49,8 +47,6 @@ class DBA1(Microaggregator):
 
 
 class DBA2(Microaggregator):
-    """DBA-2, both phases of the Density-Based Algorithm."""
-
     info = Info(
         key="dba-2",
         title="DBA-2",

@@ -33,8 +33,6 @@ from microagg.validation import FloatArray, IntArray
 
 
 class GSMS(Microaggregator):
-    """GSMS of Panagiotakis & Tziritas."""
-
     info = Info(
         key="gsms",
         title="GSMS",
@@ -52,8 +50,6 @@ class GSMS(Microaggregator):
 
 
 class GSMST2(Microaggregator):
-    """GSMS-T2, GSMS with the second phase of TFRP."""
-
     info = Info(
         key="gsms-t2",
         title="GSMS-T2",

@@ -203,8 +203,6 @@ def _join_best(pool: MixedPool, groups: MixedGroups, record: int, penalty: float
 
 
 class KMember(Microaggregator):
-    """Greedy k-member clustering of Byun, Kamra, Bertino & Li."""
-
     info = Info(
         key="k-member",
         title="Greedy k-member",

@@ -181,8 +181,6 @@ def _split(X: FloatArray, k: int, begin: float, share: float) -> IntArray:
 
 
 class KWard(Microaggregator):
-    """k-Ward, Ward's hierarchical clustering with groups of at least k records."""
-
     info = Info(
         key="k-ward",
         title="k-Ward",

@@ -88,8 +88,6 @@ _START = Param("start", "algorithm", (), "mdav-star", "The algorithm that makes 
 
 
 class LocalSearch(Microaggregator):
-    """Local search for the least SSE."""
-
     info = Info(
         key="local-search",
         title="Local search",
@@ -110,8 +108,6 @@ class LocalSearch(Microaggregator):
 
 
 class IteratedLocalSearch(Microaggregator):
-    """Iterated local search for the least SSE."""
-
     info = Info(
         key="iterated-local-search",
         title="Iterated local search",

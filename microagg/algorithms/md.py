@@ -40,8 +40,6 @@ from microagg.validation import FloatArray, IntArray
 
 
 class MD(Microaggregator):
-    """MD, Maximum Distance."""
-
     info = Info(
         key="md",
         title="MD",
@@ -69,8 +67,6 @@ class MD(Microaggregator):
 
 
 class MstMd(Microaggregator):
-    """M-d of Laszlo & Mukherjee."""
-
     info = Info(
         key="m-d",
         title="M-d",

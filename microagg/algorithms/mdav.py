@@ -60,8 +60,6 @@ from microagg.validation import FloatArray, IntArray
 
 
 class MDAV(Microaggregator):
-    """MDAV, Maximum Distance to Average Vector, as Mortazavi et al. define it."""
-
     info = Info(
         key="mdav",
         title="MDAV",
@@ -81,8 +79,6 @@ class MDAV(Microaggregator):
 
 
 class MDAV1(Microaggregator):
-    """MDAV-1 as Kabir et al. define it."""
-
     info = Info(
         key="mdav-1",
         title="MDAV-1",
@@ -100,8 +96,6 @@ class MDAV1(Microaggregator):
 
 
 class MDAVGeneric(Microaggregator):
-    """MDAV-generic as Kabir et al. define it."""
-
     info = Info(
         key="mdav-generic",
         title="MDAV-generic",
@@ -122,8 +116,6 @@ class MDAVGeneric(Microaggregator):
 
 
 class MDAV2(Microaggregator):
-    """MDAV-2, MDAV-1 with a second phase."""
-
     info = Info(
         key="mdav-2",
         title="MDAV-2",
@@ -143,8 +135,6 @@ class MDAV2(Microaggregator):
 
 
 class MDAVArgus(Microaggregator):
-    """MDAV in the order of µ-ARGUS."""
-
     info = Info(
         key="mdav-argus",
         title="MDAV (µ-ARGUS)",
@@ -163,8 +153,6 @@ class MDAVArgus(Microaggregator):
 
 
 class CBFS(Microaggregator):
-    """CBFS, Centroid-Based Fixed-Size."""
-
     info = Info(
         key="cbfs",
         title="CBFS",
@@ -181,8 +169,6 @@ class CBFS(Microaggregator):
 
 
 class MDAVGenericMixed(Microaggregator):
-    """MDAV-generic for mixed attributes."""
-
     info = Info(
         key="mdav-generic-mixed",
         title="MDAV-generic (mixed)",

@@ -254,8 +254,6 @@ def _form(
 
 
 class MDAVStar(Microaggregator):
-    """MDAV* of Thaeter & Reischuk."""
-
     info = Info(
         key="mdav-star",
         title="MDAV*",

@@ -108,8 +108,6 @@ def _cut_at_widest(
 
 
 class Mondrian(Microaggregator):
-    """Mondrian of LeFevre, DeWitt & Ramakrishnan."""
-
     info = Info(
         key="mondrian",
         title="Mondrian",

@@ -93,8 +93,6 @@ def grow_forest(X: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
 
 
 class MuApprox(Microaggregator):
-    """µ-Approx of Domingo-Ferrer, Sebé & Solanas."""
-
     info = Info(
         key="mu-approx",
         title="µ-Approx",

@@ -51,8 +51,6 @@ def _form_pairs(groups: Groups, pool: Pool, order: IntArray, k: int, rounds: int
 
 
 class PS(Microaggregator):
-    """P-S, Pairwise-Systematic microaggregation."""
-
     info = Info(
         key="p-s",
         title="P-S",

@@ -40,8 +40,6 @@ _PATH_NOTE = (
 
 
 class MDAVMHM(Microaggregator):
-    """MDAV-MHM, an optimal cut of a path through the groups of MDAV."""
-
     info = Info(
         key="mdav-mhm",
         title="MDAV-MHM",
@@ -60,8 +58,6 @@ class MDAVMHM(Microaggregator):
 
 
 class MDMHM(Microaggregator):
-    """MD-MHM, an optimal cut of a path through the groups of MD."""
-
     info = Info(
         key="md-mhm",
         title="MD-MHM",
@@ -79,8 +75,6 @@ class MDMHM(Microaggregator):
 
 
 class CBFSMHM(Microaggregator):
-    """CBFS-MHM, an optimal cut of a path through the groups of CBFS."""
-
     info = Info(
         key="cbfs-mhm",
         title="CBFS-MHM",
@@ -98,8 +92,6 @@ class CBFSMHM(Microaggregator):
 
 
 class NPNMHM(Microaggregator):
-    """NPN-MHM, an optimal cut of the path that visits the nearest point next."""
-
     info = Info(
         key="npn-mhm",
         title="NPN-MHM",

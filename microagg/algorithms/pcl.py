@@ -28,8 +28,6 @@ from microagg.validation import FloatArray, IntArray
 
 
 class PCL(Microaggregator):
-    """PCL, the probability-constrained Lloyd algorithm."""
-
     info = Info(
         key="pcl",
         title="PCL",

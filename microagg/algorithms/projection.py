@@ -45,8 +45,6 @@ def sorted_records(X: FloatArray, onto: str, attribute: int) -> IntArray:
 
 
 class Projection(Microaggregator):
-    """Groups of k along a projection."""
-
     info = Info(
         key="projection",
         title="Projection",
@@ -78,8 +76,6 @@ class Projection(Microaggregator):
 
 
 class ProjectionMHM(Microaggregator):
-    """Optimal groups along a projection."""
-
     info = Info(
         key="projection-mhm",
         title="Projection-MHM",
@@ -108,8 +104,6 @@ class ProjectionMHM(Microaggregator):
 
 
 class MHM(Microaggregator):
-    """MHM of Hansen & Mukherjee."""
-
     info = Info(
         key="mhm",
         title="MHM",

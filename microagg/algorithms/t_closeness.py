@@ -92,8 +92,6 @@ def _from_buckets(candidates: Candidates, buckets: IntArray, left: IntArray, to_
 
 
 class KAnonymityFirst(Microaggregator):
-    """k-anonymity first: groups of near records whose members are exchanged until they are t-close."""
-
     info = Info(
         key="k-anonymity-first",
         title="k-anonymity first",
@@ -116,8 +114,6 @@ class KAnonymityFirst(Microaggregator):
 
 
 class TClosenessFirst(Microaggregator):
-    """t-closeness first: groups with a record from each bucket of the ranked confidential values."""
-
     info = Info(
         key="t-closeness-first",
         title="t-closeness first",

@@ -28,8 +28,6 @@ from microagg.validation import FloatArray, IntArray
 
 
 class TFRP1(Microaggregator):
-    """TFRP-1, the first phase of Two Fixed Reference Points."""
-
     info = Info(
         key="tfrp-1",
         title="TFRP-1",
@@ -48,8 +46,6 @@ class TFRP1(Microaggregator):
 
 
 class TFRP2(Microaggregator):
-    """TFRP-2, both phases of Two Fixed Reference Points."""
-
     info = Info(
         key="tfrp-2",
         title="TFRP-2",

@@ -171,8 +171,6 @@ def tour_path(X: FloatArray) -> IntArray:
 
 
 class TSPMHM(Microaggregator):
-    """TSP-MHM of Heaton & Mukherjee."""
-
     info = Info(
         key="tsp-mhm",
         title="TSP-MHM",

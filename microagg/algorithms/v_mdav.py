@@ -136,8 +136,6 @@ def _labels(X: FloatArray, k: int, gamma: float) -> IntArray:
 
 
 class MDAVPlus(Microaggregator):
-    """MDAV+ of Thaeter & Reischuk."""
-
     info = Info(
         key="mdav-plus",
         title="MDAV+",
@@ -154,8 +152,6 @@ class MDAVPlus(Microaggregator):
 
 
 class VMDAV(Microaggregator):
-    """V-MDAV of Solanas & Martínez-Ballesté."""
-
     info = Info(
         key="v-mdav",
         title="V-MDAV",
