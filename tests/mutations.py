@@ -106,7 +106,7 @@ MUTATIONS = [
              "tests/kernels/local_search/test_mixed_search.py -k state"),
     # --- kernels: whole algorithms
     Mutation("s stays although it went with r", "kernels/grouping/moving_mean.py",
-             "if pool.positions[s_record] < 0:", "if False:", oracle("mdav-1")),
+             "if s < 0:", "if False:", oracle("mdav-1")),
     Mutation("2k records form one group", "kernels/bases.py",
              "while n - first >= 2 * k:", "while n - first > 2 * k:", oracle("mdav-argus")),
     Mutation("r is its own farthest record", "kernels/bases.py",

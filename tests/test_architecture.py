@@ -138,7 +138,7 @@ def test_import_compiles_nothing_and_loads_nothing_heavy():
         "microagg.ALGORITHMS, microagg.microaggregate, microagg.datasets, microagg.experiment\n"
         "from microagg.kernels.neighbors import brute_force\n"
         "from microagg.kernels.grouping import moving_mean\n"
-        "assert not brute_force.pool_of.signatures and not moving_mean.form_pairs.signatures\n"
+        "assert not brute_force.pool_of.signatures and not moving_mean._form_by_passes.signatures\n"
         "heavy = {'streamlit', 'plotly', 'rdata', 'pooch', 'pyarrow.parquet', 'openpyxl', 'sklearn.datasets'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )

@@ -61,7 +61,7 @@ class Info:
     summary: str  #: one sentence for somebody who does not know it
     year: int  #: of the reference
     reference: str  #: where the algorithm is defined
-    sizes: Literal["fixed", "variable"]  #: whether all groups but the last few have exactly k records
+    sizes: Literal["fixed", "variable"] = "variable"  #: whether all groups but the last few have exactly k records
     complexity: str  #: time, in the number of records n, the group size k and the number of attributes d
     deterministic: bool = True  #: whether two runs on the same data give the same partition without a seed
     note: str = ""  #: what the source leaves open, and what was chosen here

@@ -186,7 +186,6 @@ class IMHM(Microaggregator):
         summary="Improves MDAV by optimal assignment to the centroids and optimal cuts of a path, in turn.",
         year=2013,
         reference=_REFERENCE,
-        sizes="variable",
         complexity=_COMPLEXITY,
         note=_NOTE,
     )
@@ -213,7 +212,6 @@ class RIMHM(Microaggregator):
         summary="IMHM from a random start: records sorted by the sum of their z-scores and shuffled a little.",
         year=2013,
         reference=_REFERENCE,
-        sizes="variable",
         complexity=_COMPLEXITY,
         deterministic=False,
         note="The records are shuffled within stretches of n·p records, the last one shorter. " + _NOTE,

@@ -188,7 +188,6 @@ class KWard(Microaggregator):
         summary="Ward's clustering: merges the pair of groups that costs least, but never two that have k records.",
         year=2002,
         reference="Domingo-Ferrer & Mateo-Sanz 2002",
-        sizes="variable",
         complexity="O(n²d) to O(n³d)",
         note="Which of the two records farthest apart gets its group first is open; here it is the one with the lower "
         "index. No figures for the benchmarks are at hand.",

@@ -95,7 +95,6 @@ class LocalSearch(Microaggregator):
         summary="Improves the groups of another algorithm by moving and exchanging records while that lowers the loss.",
         year=2026,
         reference="microagg",
-        sizes="variable",
         complexity="O(start + nkd) a pass",
         checked_by="properties",
         note="Not from the literature: which moves are made, and in which order, was chosen here. The result is never "
@@ -115,7 +114,6 @@ class IteratedLocalSearch(Microaggregator):
         summary="Takes a few neighboring groups apart and improves them by local search, again and again.",
         year=2026,
         reference="microagg",
-        sizes="variable",
         complexity="O(start + nkd) a pass",
         checked_by="properties",
         deterministic=False,
@@ -157,7 +155,6 @@ class LeastLoss(Microaggregator):
         summary="Makes groups quickly, then takes neighbors apart and improves them for as long as the effort says.",
         year=2026,
         reference="microagg",
-        sizes="variable",
         complexity="O(start + nkd) a pass",
         mixed=True,
         numbers_by_sse=True,

@@ -75,7 +75,6 @@ class MstMd(Microaggregator):
         "the records farthest apart.",
         year=2005,
         reference="Laszlo & Mukherjee 2005",
-        sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
         note="How large trees are partitioned is open, and was chosen by the printed figures. With groups that grow "
         "around their centroids, and the lower record of the farthest pair first, six of eight are reproduced exactly "

@@ -123,7 +123,6 @@ class MDAV2(Microaggregator):
         summary="MDAV-1, whose groups are then dissolved into their neighbors wherever that lowers the SSE.",
         year=2010,
         reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
-        sizes="variable",
         complexity="O(n²d/k)",
         note="Groups are tried by falling SSE before the second phase, and may take in any number of records; those of "
         "2k or more are split by MDAV-1. The figure printed for Tarragona at k = 3, 16.38261429, is a misprint of "

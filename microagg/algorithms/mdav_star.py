@@ -115,7 +115,6 @@ class CentroidIndex(NamedTuple):
     leaves: IntArray  # shape (groups,): where each group was entered
 
 
-@kernel
 def make_centroid_index(tree: Tree, most: int) -> CentroidIndex:
     """Return no centroids yet, with room for ``most`` groups."""
     nodes = len(tree.ends)
@@ -217,13 +216,15 @@ def _cheaper_group_by_tree(
     new = sse_of(pool.X, members) / k
     y = members[1] if k > 1 else -1
     if k == 1:
-        nearest_to(pool, cache, r, 1, -1, query)
+        nearest_to(pool, cache, r, 1, query)
         y = query.records[0]
     without_r = np.empty(k, dtype=np.int64)
     without_r[0] = y
-    nearest_to(pool, cache, y, k - 1, r, query)
-    for i in range(k - 1):
-        without_r[i + 1] = query.records[i]
+    filled = 1
+    for record in query.records[: nearest_to(pool, cache, y, k, query)]:
+        if record != r and filled < k:
+            without_r[filled] = record
+            filled += 1
     # The cost of a new group limits the growth at which joining is cheaper: only groups near enough are looked at.
     return least_growth_below(index, groups, pool.X[r], k, sse_of(pool.X, without_r), new, query)[0]
 
@@ -240,7 +241,7 @@ def _form(
             break
         if pool.tree.slots[seed] < 0:
             continue
-        nearest_to(pool, cache, seed, k - 1, -1, query)
+        nearest_to(pool, cache, seed, k - 1, query)
         members[0] = seed
         for i in range(k - 1):
             members[i + 1] = query.records[i]
@@ -261,7 +262,6 @@ class MDAVStar(Microaggregator):
         summary="Weighs, record by record, whether to open a new group or to join the existing one it disturbs least.",
         year=2018,
         reference="Thaeter & Reischuk 2018",
-        sizes="variable",
         complexity="O(n²d)",
         note="Groups have no upper size: capping them at 2k-1 does not reproduce the printed figures. The record y "
         "after r joins is r's nearest unassigned neighbor.",

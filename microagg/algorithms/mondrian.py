@@ -115,7 +115,6 @@ class Mondrian(Microaggregator):
         summary="Cuts the records in two at the median of the attribute with the widest range, again and again.",
         year=2006,
         reference="LeFevre, DeWitt & Ramakrishnan 2006; the comparison in Byun, Kamra, Bertino & Li 2007",
-        sizes="variable",
         complexity="O(nd log² n)",
         mixed=True,
         presets=(

@@ -100,7 +100,6 @@ class MuApprox(Microaggregator):
         summary="Links each record to a near one until all trees have k records, and cuts the large ones to size.",
         year=2008,
         reference="Domingo-Ferrer, Sebé & Solanas 2008",
-        sizes="variable",
         complexity="O(n²d)",
         note="Open are the order in which trees are linked (here the one of the lowest record first), at which edge a "
         "tree is cut (the longest), and how one without such an edge is divided and stays connected. The printed "

@@ -47,7 +47,6 @@ class MDAVMHM(Microaggregator):
         summary="Lays a path through the groups of MDAV and cuts it anew, optimally: never worse than MDAV.",
         year=2006,
         reference=_REFERENCE,
-        sizes="variable",
         complexity="O(n²d/k + nkd)",
         note="The groups are those of MDAV in the order of µ-ARGUS, as one printed figure (Census, k = 10) suggests. "
         + _PATH_NOTE,
@@ -65,7 +64,6 @@ class MDMHM(Microaggregator):
         summary="Lays a path through the groups of MD and cuts it anew, optimally: never worse than MD.",
         year=2006,
         reference=_REFERENCE,
-        sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
         note="The groups are those of MD with s first. " + _PATH_NOTE,
     )
@@ -82,7 +80,6 @@ class CBFSMHM(Microaggregator):
         summary="Lays a path through the groups of CBFS and cuts it anew, optimally: never worse than CBFS.",
         year=2006,
         reference=_REFERENCE,
-        sizes="variable",
         complexity="O(n²d/k + nkd)",
         note=_PATH_NOTE + " Some of them lie above the loss of CBFS itself, so their base partition was another one.",
     )
@@ -99,7 +96,6 @@ class NPNMHM(Microaggregator):
         summary="Walks from each record to the nearest one not yet visited, and cuts the path optimally into groups.",
         year=2006,
         reference=_REFERENCE,
-        sizes="variable",
         complexity="O(n²d + nkd)",
         note="Where the path begins is open. One end of the diameter comes nearest to the printed figures, which no "
         "record as the beginning gives to the digit.",

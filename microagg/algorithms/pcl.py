@@ -35,7 +35,6 @@ class PCL(Microaggregator):
         summary="Lloyd's k-means with a cost for each cell, tuned so that every cell holds at least k records.",
         year=2013,
         reference="Rebollo-Monedero, Forné, Pallarès & Parra-Arnau 2013",
-        sizes="variable",
         complexity="O(n²d/k) a round, and a sparse linear program",
         note="The paper tunes the costs numerically and leaves open how cells are rounded to whole records. Here both "
         "are exact: linear programming assigns the records, and its prices are the costs. Cells start as the groups "

@@ -83,7 +83,6 @@ class ProjectionMHM(Microaggregator):
         summary="Sorts the records along a single direction and cuts the line optimally into groups.",
         year=2006,
         reference="Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006; Domingo-Ferrer & Mateo-Sanz 2002",
-        sizes="variable",
         complexity="O(n log n + nd² + nkd)",
         note="The two papers put together: the directions of 2002 and the multivariate cut of 2006. By the sum of "
         "attributes it would be MHM, so that is found there.",
@@ -111,7 +110,6 @@ class MHM(Microaggregator):
         summary="Sorts the records and cuts the line optimally into groups: unbeatable for a single attribute.",
         year=2003,
         reference="Hansen & Mukherjee 2003; Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006",
-        sizes="variable",
         complexity="O(n log n + nkd)",
         note="The optimum for one attribute. For several the method leaves the order open: the sum of them is our "
         "choice, and like every single direction it loses much.",

@@ -53,7 +53,6 @@ class TFRP2(Microaggregator):
         summary="TFRP-1, whose groups are then dissolved into their neighbors wherever that lowers the SSE.",
         year=2007,
         reference="Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010",
-        sizes="variable",
         complexity="O(n²d/k)",
         note="Groups are tried by falling SSE before the second phase, and grow to at most 4k-1 records; those of 2k "
         "or more are split by TFRP-1 with reference points of their own. The printed figures for EIA leave UTILITYID "

@@ -77,20 +77,12 @@ def _two_opt(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray
 @kernel
 def _move(tour: IntArray, place: IntArray, low: int, high: int, gap: int, turned: bool) -> None:
     """Move the records at the places ``low`` to ``high`` to between the places ``gap - 1`` and ``gap``."""
-    block = tour[low : high + 1].copy()
-    if turned:
-        block = block[::-1].copy()
-    size = len(block)
-    if gap > high:
-        first, last = low, gap - 1
-        tour[low : gap - size] = tour[high + 1 : gap].copy()
-        tour[gap - size : gap] = block
-    else:
-        first, last = gap, high
-        tour[gap + size : high + 1] = tour[gap:low].copy()
-        tour[gap : gap + size] = block
-    for position in range(first, last + 1):
-        place[tour[position]] = position
+    block = tour[low : high + 1][:: -1 if turned else 1]
+    moved = np.concatenate((tour[high + 1 : gap], block)) if gap > high else np.concatenate((block, tour[gap:low]))
+    for i in range(len(moved)):
+        position = min(low, gap) + i
+        tour[position] = moved[i]
+        place[moved[i]] = position
 
 
 @kernel
@@ -178,7 +170,6 @@ class TSPMHM(Microaggregator):
         summary="Visits all records on a short round trip, and cuts it optimally into groups.",
         year=2011,
         reference="Heaton & Mukherjee 2011",
-        sizes="variable",
         complexity="O(n²d + nkd)",
         note="How the tour is made and where it is opened was settled here: nearest point next from one end of the "
         "diameter, shortened by 2-opt and Or-opt among the ten nearest records, cut at its longest edge.",

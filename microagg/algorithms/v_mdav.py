@@ -40,7 +40,7 @@ from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
 from microagg.kernels.neighbors.kd_tree import TreePool, number_left
 from microagg.kernels.neighbors.neighbor_lists import NeighborCache, nearest_to
-from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query, nearest, nearest_to_any
+from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query, nearest, search
 from microagg.validation import FloatArray, IntArray
 
 
@@ -91,8 +91,10 @@ def _form_by_passes(X: FloatArray, groups: Groups, pool: Pool, seeds: IntArray, 
 @kernel
 def _next_to_join(pool: TreePool, members: IntArray, gamma: float, query: NeighborQuery) -> int:
     """Return the record that joins the group of ``members``; -1 if none does."""
-    e = nearest_to_any(pool, members, query)
-    d_in = query.values[0]
+    filled = 0
+    for member in members:
+        filled = search(pool.tree, pool.X[member], -1.0, 1, -1, np.inf, filled, query)
+    e, d_in = query.records[0], query.values[0]
     count = nearest(pool.tree, pool.X[e], 1, e, query)
     return e if d_in < gamma * (query.values[0] if count > 0 else np.inf) else -1
 
@@ -109,7 +111,7 @@ def _form(
             break
         if pool.tree.slots[seed] < 0:
             continue
-        size = nearest_to(pool, cache, seed, k - 1, -1, query) + 1
+        size = nearest_to(pool, cache, seed, k - 1, query) + 1
         group = form_in_tree(groups, pool, seed, query.records[: size - 1])
         if gamma <= 0.0:
             continue
@@ -159,7 +161,6 @@ class VMDAV(Microaggregator):
         summary="MDAV+ whose groups grow beyond k when a neighbor is closer to the group than to everything else.",
         year=2006,
         reference="Solanas & Martínez-Ballesté 2006; Thaeter & Reischuk 2018",
-        sizes="variable",
         complexity="O(n²d)",
         note="The papers do not say whether γ compares distances or their squares; squared distances reproduce all "
         "printed figures. The tables of Thaeter & Reischuk report the best γ of 0, 0.1, …, 2.",

@@ -69,7 +69,9 @@ def _form_at_ends(
     spent = 0
     while spent < most and pool.counts[ALIVE] >= 2 * k:
         brute_force.tidy(pool)
-        r, s, measured = brute_force.farthest_pair(X, pool, reach, partner)
+        r, s, measured = brute_force.farthest_pair(X, pool, reach, partner, most - spent)
+        if r < 0:
+            return
         spent += measured + (2 * k if growing else 3)
         one, other = (r, s) if r_first else (s, r)
         _form_at(groups, pool, pool.positions[one], k, growing, reach)
@@ -82,21 +84,18 @@ def _form_at_ends(
 
 def md(X: FloatArray, k: int, r_first: bool, growing: bool = False) -> IntArray:
     """Return the labels of MD for ``X``, shape (n, d), n >= k; if ``growing``, those of a large tree in M-d."""
-
-    def tell(message: str, share: float) -> None:
-        checkpoint(*(("partitioning large trees",) if growing else (message, share)))
-
     n, d = X.shape
     pool = brute_force.make_pool(X)
     groups = make_groups(n, d, k)
-    reach = np.empty(n)
-    partner = np.empty(n, dtype=np.int64)
+    reach = np.full(n, np.inf)
+    partner = np.full(n, -1)
     at_a_time = brute_force.passes_at_a_time(n, d)
-    for start in range(0, n if n >= 2 * k else 0, at_a_time):
-        tell("measuring distances", start / (2 * n))
-        brute_force.measure_reach(X, pool, reach, partner, start, min(n, start + at_a_time))
     while (left := pool.counts[ALIVE]) >= 2 * k:
-        tell("forming groups", 1.0 - left / (2 * n))
+        measured = np.count_nonzero(partner >= 0)
+        checkpoint(
+            "partitioning large trees" if growing else "forming groups",
+            None if growing else (measured + n - left) / (2 * n),
+        )
         _form_at_ends(X, groups, pool, k, r_first, growing, reach, partner, at_a_time)
     assign_rest(groups, pool, k, False)
     return groups.labels

@@ -74,31 +74,20 @@ def sums(X: FloatArray) -> FloatArray:
     return result
 
 
-@kernel
-def _scatter(X: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the centroid of all records and their scatter matrix, everything added in the order of the records."""
-    n, d = X.shape
-    center = np.zeros(d)
-    for i in range(n):
-        for j in range(d):
-            center[j] += X[i, j]
-    center /= n
-    scatter = np.zeros((d, d))
-    for i in range(n):
-        for j in range(d):
-            deviation = X[i, j] - center[j]
-            for m in range(d):
-                scatter[j, m] += deviation * (X[i, m] - center[m])
-    return center, scatter
-
-
 def first_component_scores(X: FloatArray) -> FloatArray:
     """Return the records' scores on the first principal component, shape (n,), the largest of either sign positive."""
-    center, scatter = _scatter(X)
+    together = np.zeros(len(X), dtype=np.int64)
+
+    def total(values: FloatArray) -> float:
+        """Sum in the order of the records, which is not that of numpy's sum."""
+        return float(np.bincount(together, weights=values)[0])
+
+    deviations = [column - total(column) / len(X) for column in X.T]
+    scatter = np.array([[total(one * other) for other in deviations] for one in deviations])
     direction = np.linalg.eigh(scatter)[1][:, -1]
     scores = np.zeros(len(X))
-    for j in range(X.shape[1]):
-        scores += (X[:, j] - center[j]) * direction[j]
+    for deviation, share in zip(deviations, direction, strict=True):
+        scores += deviation * share
     # The direction of a component is determined only up to its sign, so the largest score decides.
     return scores if scores[np.argmax(np.abs(scores))] >= 0 else -scores
 
@@ -194,7 +183,8 @@ def through_groups(X: FloatArray, labels: IntArray) -> IntArray:
     members, begins = members_by_group(labels, int(labels.max()) + 1)
     if len(begins) == 2:
         return members
-    centers = _centers(X, members, begins)
+    totals = np.column_stack([np.bincount(labels, weights=column) for column in X.T])  # in the order of the records
+    centers = totals / np.diff(begins)[:, np.newaxis]
     order = np.empty(n, dtype=np.int64)
     pool = brute_force.make_pool(centers)
     everything = brute_force.make_pool(X)
@@ -209,17 +199,6 @@ def through_groups(X: FloatArray, labels: IntArray) -> IntArray:
             X, members, begins, centers, pool, order, filled, stop, group, previous
         )
     return order
-
-
-@kernel
-def _centers(X: FloatArray, members: IntArray, begins: IntArray) -> FloatArray:
-    centers = np.zeros((len(begins) - 1, X.shape[1]))
-    for group in range(len(centers)):
-        for record in members[begins[group] : begins[group + 1]]:
-            for j in range(X.shape[1]):
-                centers[group, j] += X[record, j]
-        centers[group] /= begins[group + 1] - begins[group]
-    return centers
 
 
 @kernel

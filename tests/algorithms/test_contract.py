@@ -24,7 +24,6 @@ from microagg.algorithms import registry
 from microagg.columns.records import Records
 from microagg.kernels.neighbors import brute_force
 from microagg.progress import Cancelled, watched
-from tests import naive
 from tests.cases import for_each
 from tests.conftest import ROOT
 
@@ -371,21 +370,3 @@ def test_registry_is_ordered_and_read_only():
     assert families == sorted(families)
     with pytest.raises(TypeError):
         ALGORITHMS["x"] = None
-
-
-def shells(X, k, first):
-    """Return what the template gives, in the plain words of naive.py."""
-    X = naive.rows(X)
-    center = naive.centroid(X, range(len(X)))
-    sign = -1 if first == "farthest" else 1
-    order = sorted(range(len(X)), key=lambda i: (sign * naive.d2(X[i], center), i))
-    last = len(X) // k * k - k
-    return naive.labels_of([order[i : i + k] for i in range(0, last, k)] + [order[last:]])
-
-
-@pytest.mark.parametrize("first", ["farthest", "nearest"])
-def test_template_agrees_with_its_oracle(first):
-    rng = np.random.default_rng(1)
-    for X in (rng.normal(size=(23, 3)), rng.integers(0, 3, size=(40, 2)), np.ones((9, 1))):
-        for k in (1, 2, 3, 7):
-            assert TEMPLATE(k, first=first).fit_predict(X).tolist() == shells(X, k, first)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from microagg import make, metrics
-from microagg.algorithms import imhm
 from tests import naive
 from tests.cases import for_each
 from tests.kernels.grouping.test_assignment import weights
@@ -57,15 +56,6 @@ def test_parameters_agree_with_the_oracles(key, family):
     for params in variants:
         for k in (2, 3, 5):
             assert make(key, k=k, **params).fit_predict(X).tolist() == naive.ORACLES[key](X, k, **params)
-
-
-def test_rimhm_starts_from_the_seed(X):
-    paths = [imhm.shuffled_path(X, 0.1, seed) for seed in (0, 0, 1)]
-    assert np.array_equal(paths[0], paths[1])
-    assert not np.array_equal(paths[0], paths[2])
-    plain = imhm.shuffled_path(X, 0.0, 0)
-    for first in range(0, 150, 15):
-        assert set(paths[0][first : first + 15]) == set(plain[first : first + 15])
 
 
 def test_pcl_leaves_every_record_where_distance_and_cost_of_the_cell_are_least(X):

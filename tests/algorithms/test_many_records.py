@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from microagg import make
 from microagg.kernels import running as kernel_threads
@@ -121,21 +116,6 @@ def test_hardly_enough_records(variant, family):
             assert_same(variant, X[:n], k)
 
 
-@st.composite
-def small_tables(draw):
-    """Draw records on a small grid, and a k that there are enough of them for."""
-    k = draw(st.integers(1, 6))
-    shape = draw(st.integers(k, 80)), draw(st.integers(1, 3))
-    return draw(arrays(np.float64, shape, elements=st.integers(0, draw(st.integers(1, 8))))), k
-
-
-@every_variant
-@given(table=small_tables(), until=st.integers(1, 40))
-def test_any_small_integers(variant, table, until):
-    X, k = table
-    assert_same(variant, X, k, until)
-
-
 # ---- Whatever is looked up, and on however many threads --------------------------------------------------------------
 
 
@@ -206,21 +186,6 @@ def test_algorithms_that_start_from_these(key):
         # DBA-2 may have no group to split.
         assert trees or key == "dba-2"
         assert np.array_equal(labels, by_passes((key, {}), X, k))
-
-
-@every_variant
-def test_runs_in_threads_do_not_disturb_each_other(variant):
-    tables = [generate(family, 1200, 3)[0] for family in ("uniform", "grid", "clustered", "uniform")]
-    expected = [by_passes(variant, X, 3) for X in tables]
-    start = threading.Barrier(len(tables))
-
-    def run(X):
-        start.wait()
-        return labels_of(variant, X, 3)
-
-    with always_by_tree(50), ThreadPoolExecutor(len(tables)) as pool:
-        for got, labels in zip(pool.map(run, tables), expected, strict=True):
-            assert np.array_equal(got, labels)
 
 
 # ---- What surrounds a run --------------------------------------------------------------------------------------------

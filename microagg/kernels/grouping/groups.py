@@ -11,14 +11,11 @@ import numpy as np
 from microagg.kernels import running
 from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.neighbors import brute_force, kd_tree, neighbor_lists
-from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Neighborhoods, Pool
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
 from microagg.kernels.neighbors.kd_tree import TreePool
 from microagg.kernels.neighbors.kd_tree import remove as remove_from_tree
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
-
-# The number of the first group; int() makes a number like others of it, for which nothing is compiled once more.
-_FIRST = 0
 
 
 class Groups(NamedTuple):
@@ -84,7 +81,7 @@ def rest_to_nearest_centroid(groups: Groups, pool: Pool, moving: bool) -> None:
     for position in range(pool.counts[EXTENT]):
         if np.isnan(pool.columns[0, position]):
             continue
-        best = int(_FIRST)
+        best = -1
         least = np.inf
         for group in range(number):
             distance = 0.0
@@ -184,66 +181,6 @@ def form_in_tree(groups: Groups, pool: TreePool, seed: int, others: IntArray) ->
 
 
 @kernel
-def _measure_neighborhoods(
-    X: FloatArray, pool: Pool, hoods: Neighborhoods, values: FloatArray, k: int, start: int, stop: int
-) -> None:
-    """Bring the neighborhoods of the records ``start`` to ``stop`` and their ``values`` up to date."""
-    d = X.shape[1]
-    for record in range(start, stop):
-        if brute_force.is_outdated(hoods, pool, record, k):
-            members = brute_force.neighborhood(X, hoods, pool, record, k)
-            for j in range(d):
-                values[j, record] = 0.0
-                for member in members:
-                    values[j, record] += X[member, j]
-                values[j, record] /= k
-            values[d, record] = sse_of(X, members)
-
-
-@kernel
-def _form_best_neighborhoods(
-    X: FloatArray, pool: Pool, groups: Groups, hoods: Neighborhoods, values: FloatArray, k: int, rounds: int,
-    dense: bool,
-) -> None:  # fmt: skip
-    """Form at most ``rounds`` groups, each of the densest neighborhood, or of that farthest from all unassigned."""
-    n, d = X.shape
-    distances = np.empty(n)
-    for _ in range(min(rounds, pool.counts[ALIVE] // k)):
-        brute_force.tidy(pool)
-        _measure_neighborhoods(X, pool, hoods, values, k, 0, n)
-        if dense:
-            best = np.argmin(values[d])
-        else:
-            brute_force.squared_distances(values[:d], 0, n, brute_force.centroid(pool), distances)
-            best = brute_force.nearest(-distances, n, 1)[0]
-        members = brute_force.neighborhood(X, hoods, pool, best, k)
-        for member in members:
-            values[0, member], values[d, member] = np.nan, np.inf
-        form(groups, pool, pool.positions[members])
-
-
-def group_neighborhoods(X: FloatArray, k: int, *, dense: bool) -> IntArray:
-    """Return the labels of groups that are k-neighborhoods, in the order in which they are formed: of DBA-1 or GSMS.
-
-    The neighborhood of least SSE is next if ``dense``, else the one whose centroid is farthest from that of all
-    unassigned records.
-    """
-    n, d = X.shape
-    pool, groups, hoods = brute_force.make_pool(X), make_groups(n, d, k), brute_force.make_neighborhoods(X, k)
-    # The centroid of each record's neighborhood, NaN where there is none, and its SSE, infinite there.
-    values = np.vstack([np.full((d, n), np.nan), np.full((1, n), np.inf)])
-    step = brute_force.records_per_step(X, k)
-    for start in range(0, n, step):
-        checkpoint("measuring neighborhoods", start / (2 * n))
-        _measure_neighborhoods(X, pool, hoods, values, k, start, min(start + step, n))
-    while pool.counts[ALIVE] >= k:
-        checkpoint("forming groups", 1.0 - pool.counts[ALIVE] / (2 * n))
-        _form_best_neighborhoods(X, pool, groups, hoods, values, k, max(1, step // (8 * k)), dense)
-    rest_to_nearest_centroid(groups, pool, False)
-    return groups.labels
-
-
-@kernel
 def grow(groups: Groups, pool: Pool, group: int, k: int) -> None:
     """Let ``group`` take in what is nearest to its moving centroid, where its SSE grows least, until it has ``k``."""
     while groups.sizes[group] < k:
@@ -292,7 +229,7 @@ def group_while_many(
             cache, _ = neighbor_lists.renew_cache(cache, pool, seeds, width, width, executor)
             if second:
                 both = np.union1d(seeds, cache.lists[:, 0][cache.lists[:, 0] >= 0])
-                cache, _ = neighbor_lists.renew_cache(cache, pool, both, width, k - 1, executor)
+                cache, _ = neighbor_lists.renew_cache(cache, pool, both, width, k, executor)
             step(cache, seeds, until)
     unassigned = groups.labels < 0
     return groups, brute_force.pool_of(X, np.flatnonzero(unassigned)), order[unassigned[order]]

@@ -55,40 +55,25 @@ WORTH_A_TREE = 16_384
 
 
 @kernel
-def form_group(groups: Groups, pool: Pool, k: int) -> None:
-    """Form one group: the unassigned record farthest from the centroid of the unassigned, and its k-1 nearest."""
-    brute_force.tidy(pool)
-    brute_force.measure_from(pool, brute_force.centroid(pool))
-    form(groups, pool, brute_force.members_around(pool, brute_force.farthest(pool), k))
-
-
-@kernel
-def form_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None:
-    """Form two groups of k in each round while at least ``until`` (2k or more) records are unassigned.
-
-    If s joined the group of r, the unassigned record farthest from r replaces s.
-    """
+def _form_by_passes(groups: Groups, pool: Pool, k: int, until: int, in_pairs: bool) -> None:
+    """Form a group of k, or two, in each round while at least ``until`` (k, or 2k, or more) records are unassigned."""
     while pool.counts[ALIVE] >= until:
         brute_force.tidy(pool)
         brute_force.measure_from(pool, brute_force.centroid(pool))
         r = brute_force.farthest(pool)
         brute_force.measure_from(pool, brute_force.point_at(pool, r))
-        distance_of_r = pool.distances[r]
-        pool.distances[r] = np.nan
-        s = brute_force.farthest(pool)
-        pool.distances[r] = distance_of_r
-        s_record = pool.records[s]
+        s_record = pool.records[brute_force.farthest(pool, r)] if in_pairs else -1
         form(groups, pool, brute_force.nearest_to_seed(pool, r, k))
-        if pool.positions[s_record] < 0:
-            s = brute_force.farthest(pool)  # the distances in the pool are still from r
-        form(groups, pool, brute_force.members_around(pool, s, k))
+        if in_pairs:
+            s = pool.positions[s_record]
+            if s < 0:
+                s = brute_force.farthest(pool)  # s joined the group of r; the distances in the pool are still from r
+            form(groups, pool, brute_force.members_around(pool, s, k))
 
 
-@kernel
-def _form_singly(groups: Groups, pool: Pool, k: int, until: int) -> None:
-    """Form a group by :func:`form_group` a round while at least ``until`` (k or more) records are unassigned."""
-    while pool.counts[ALIVE] >= until:
-        form_group(groups, pool, k)
+def form_group(groups: Groups, pool: Pool, k: int) -> None:
+    """Form one group: the unassigned record farthest from the centroid of the unassigned, and its k-1 nearest."""
+    _form_by_passes(groups, pool, k, pool.counts[ALIVE], False)
 
 
 def form_groups(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Groups, Pool]:
@@ -99,11 +84,11 @@ def form_groups(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Grou
     """
     groups, pool = _group_while_many(X, k, until, in_pairs)
     n, d = X.shape
-    form, taken = (form_pairs, 2 * k) if in_pairs else (_form_singly, k)
+    taken = 2 * k if in_pairs else k
     while (left := int(pool.counts[ALIVE])) >= until:
         checkpoint("forming groups", 1.0 - left / n)
         rounds = brute_force.passes_at_a_time(left, _PASSES * d)
-        form(groups, pool, k, max(until, left - rounds * taken + 1))
+        _form_by_passes(groups, pool, k, max(until, left - rounds * taken + 1), in_pairs)
     return groups, pool
 
 
@@ -240,13 +225,13 @@ def _form(
         else:
             break
         formed += 1
-        count = nearest_to(pool, near, r, k - 1, -1, query)
+        count = nearest_to(pool, near, r, k - 1, query)
         form_in_tree(groups, pool, r, query.records[:count])
         if in_pairs:
             # s is looked for after r's group has been formed. Had it been chosen before, it would be the same record
             # or, if that went with r, the record now farthest from r would take its place.
             s = farthest_from(pool, far, r, query)
-            count = nearest_to(pool, near, s, k - 1, -1, query)
+            count = nearest_to(pool, near, s, k - 1, query)
             form_in_tree(groups, pool, s, query.records[:count])
     return predicted, formed, query.visited[0]
 
@@ -283,25 +268,14 @@ class FarthestList(NamedTuple):
     counts: IntArray  # shape (2,): how many leaves a new list may cost by now, and whether this one has failed
 
 
-@kernel
-def _distances_of_unassigned(pool: TreePool, center: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return the unassigned records, ascending, and their distances from ``center``, not squared."""
-    left = number_left(pool)
-    members, distances = np.empty(left, dtype=np.int64), np.empty(left)
-    filled = 0
-    for record in range(len(pool.X)):
-        if pool.tree.slots[record] >= 0:
-            members[filled] = record
-            distances[filled] = np.sqrt(brute_force.squared_distance(pool.X[record], center))
-            filled += 1
-    return members, distances
-
-
 def make_farthest_list(pool: TreePool) -> FarthestList:
     """Return the list of the unassigned records farthest from their centroid."""
     origin = kd_tree.centroid(pool)
-    members, distances = _distances_of_unassigned(pool, origin)
-    left = len(members)
+    members = np.flatnonzero(pool.tree.slots >= 0)
+    squares = np.zeros(len(members))
+    for column, value in zip(pool.X[members].T, origin, strict=True):
+        squares += np.square(column - value)
+    distances, left = np.sqrt(squares), len(members)
     most = max(_FEWEST, int(left**_EXPONENT))
     beyond = -1.0
     if most < left:

@@ -22,8 +22,9 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 from itertools import accumulate, pairwise, repeat
 from typing import NamedTuple
 
@@ -296,9 +297,8 @@ def _descend_once(X: FloatArray, labels: IntArray, k: int, draw: np.random.Gener
     regions = divide(group_means(X, labels), np.bincount(labels), draw, most=MOST_IN_REGION)
     parts, firsts = records_of(regions, labels, k)
     budget = budget_for(len(X), k)
-    stop = threading.Event()
 
-    def improve(part: IntArray) -> IntArray:
+    def improve(part: IntArray, stop: threading.Event) -> IntArray:
         points = centered(X[part])
         state = make_state(points, canonical_labels(labels[part]), k, find_neighbors(points, k))
         for _ in descend(state, k, max(1, budget * len(part) // len(X))):
@@ -306,9 +306,20 @@ def _descend_once(X: FloatArray, labels: IntArray, k: int, draw: np.random.Gener
                 break
         return canonical_labels(state.labels)
 
+    yield from search_regions(labels, parts, firsts, [partial(improve, part) for part in parts])
+
+
+def search_regions(
+    labels: IntArray, parts: list[IntArray], firsts: list[int], searches: list[Callable[[threading.Event], IntArray]]
+) -> Generator[float]:
+    """Search the regions of :func:`records_of` side by side, change ``labels``, and yield the share that is finished.
+
+    A search returns labels from 0; it ends early once the event is set, which happens when this is closed.
+    """
+    stop = threading.Event()
     with ThreadPoolExecutor(THREADS, thread_name_prefix="microagg-regions") as pool:
         try:
-            running: dict[Future[IntArray], int] = {pool.submit(improve, part): i for i, part in enumerate(parts)}
+            running: dict[Future[IntArray], int] = {pool.submit(search, stop): i for i, search in enumerate(searches)}
             while running:
                 done, _ = wait(running, CHECKPOINT_SECONDS, FIRST_COMPLETED)
                 for future in done:

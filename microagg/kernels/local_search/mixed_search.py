@@ -16,9 +16,11 @@ groups, Byun, Kamra, Bertino & Li 2007.
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,11 +28,9 @@ import numpy as np
 from microagg.columns.records import Records
 from microagg.kernels import mixed
 from microagg.kernels.compiled import borrows, kernel
-from microagg.kernels.local_search.descent import CHECKPOINT_SECONDS
-from microagg.kernels.local_search.iterated import Seed, divide, draw_below, records_of
+from microagg.kernels.local_search.iterated import Seed, divide, draw_below, records_of, search_regions
 from microagg.kernels.mixed import Groups
 from microagg.kernels.neighbors.brute_force import sort_few
-from microagg.kernels.running import THREADS
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
@@ -270,36 +270,20 @@ def _begin(groups: Groups, k: int, seed: Seed) -> MixedAnnealing:
     return MixedAnnealing(roomy, np.array([number]), groups.labels.copy(), np.zeros(2), seed)
 
 
-class _Region:
-    """Some records, by themselves: moved and exchanged until nothing is gained, then ``iterations`` follow."""
-
-    def __init__(self, records: Records, labels: IntArray, k: int, iterations: int, seed: Seed) -> None:
-        self.labels = labels  #: the best partition so far
-        self._steps = self._search(records, k, iterations, seed)
-
-    def advance(self) -> bool:
-        """Go on for some tenths of a second, and return whether there is more to do."""
-        end = time.perf_counter() + CHECKPOINT_SECONDS
-        for labels in self._steps:
-            self.labels = labels
-            if time.perf_counter() > end:
-                return True
-        return False
-
-    def _search(self, records: Records, k: int, iterations: int, seed: Seed) -> Iterator[IntArray]:
-        """Yield the best labels now and then."""
-        groups = mixed.make_groups(records, canonical_labels(self.labels))
-        n, changes = records.n, 1
-        while changes > 0:
-            changes = 0
-            for first in range(0, n, _RECORDS_AT_A_TIME):
-                changes += mixed.improve(groups, k, first, min(first + _RECORDS_AT_A_TIME, n), mixed.WIDTH)
-                yield groups.labels
-        temperature = _TEMPERATURE * float((groups.sizes * groups.extents).sum()) / len(groups.sizes)
-        annealing = _begin(groups, k, seed)
-        for first in range(0, iterations, _ITERATIONS_AT_A_TIME):
-            _anneal(annealing, k, first, min(first + _ITERATIONS_AT_A_TIME, iterations), iterations, temperature)
-            yield annealing.best
+def _search(records: Records, labels: IntArray, k: int, iterations: int, seed: Seed) -> Iterator[IntArray]:
+    """Move and exchange records until nothing is gained, then do ``iterations``; yield the best labels now and then."""
+    groups = mixed.make_groups(records, canonical_labels(labels))
+    n, changes = records.n, 1
+    while changes > 0:
+        changes = 0
+        for first in range(0, n, _RECORDS_AT_A_TIME):
+            changes += mixed.improve(groups, k, first, min(first + _RECORDS_AT_A_TIME, n), mixed.WIDTH)
+            yield groups.labels
+    temperature = _TEMPERATURE * float((groups.sizes * groups.extents).sum()) / len(groups.sizes)
+    annealing = _begin(groups, k, seed)
+    for first in range(0, iterations, _ITERATIONS_AT_A_TIME):
+        _anneal(annealing, k, first, min(first + _ITERATIONS_AT_A_TIME, iterations), iterations, temperature)
+        yield annealing.best
 
 
 def improve(
@@ -313,27 +297,27 @@ def improve(
     labels = canonical_labels(labels)
     end = time.perf_counter() + seconds if seconds > 0.0 else math.inf
     rounds = _ROUNDS if len(labels) > _MOST_IN_REGION else 1
-    with ThreadPoolExecutor(THREADS, thread_name_prefix="microagg-regions") as pool:
-        for number in range(rounds):
-            draw = np.random.default_rng([random_state, number])
-            regions = [np.arange(int(labels.max()) + 1)]
-            if rounds > 1:
-                regions = divide(_centers(records, labels), np.bincount(labels), draw, most=_MOST_IN_REGION)
-            parts, firsts = records_of(regions, labels, k)
-            seeds = [draw.integers(0, 2**63, 1, dtype=np.uint64) for _ in parts]
-            for start in range(0, len(parts), THREADS):
-                batch = range(start, min(start + THREADS, len(parts)))
-                shares = [iterations * len(parts[i]) // (rounds * len(labels)) for i in batch]
-                searches = [
-                    _Region(records.take(parts[i]), labels[parts[i]], k, share, seeds[i])
-                    for i, share in zip(batch, shares, strict=True)
-                ]
-                # As a list, which waits for all of them: a region is searched by one thread at a time.
-                while any(list(pool.map(_Region.advance, searches))) and time.perf_counter() < end:
-                    checkpoint("moving and exchanging records", (number + start / len(parts)) / rounds)
-                for i, search in zip(batch, searches, strict=True):
-                    labels[parts[i]] = firsts[i] + canonical_labels(search.labels)
-            labels = canonical_labels(labels)
+
+    def search(part: IntArray, seed: Seed, stop: threading.Event) -> IntArray:
+        share = iterations * len(part) // (rounds * len(labels))
+        best = labels[part]
+        for found in _search(records.take(part), best, k, share, seed):
+            best = found
+            if stop.is_set() or time.perf_counter() > end:
+                break
+        return canonical_labels(best)
+
+    for number in range(rounds):
+        draw = np.random.default_rng([random_state, number])
+        regions = [np.arange(int(labels.max()) + 1)]
+        if rounds > 1:
+            regions = divide(_centers(records, labels), np.bincount(labels), draw, most=_MOST_IN_REGION)
+        parts, firsts = records_of(regions, labels, k)
+        searches = [partial(search, part, draw.integers(0, 2**63, 1, dtype=np.uint64)) for part in parts]
+        with closing(search_regions(labels, parts, firsts, searches)) as shares:
+            for share in shares:
+                checkpoint("moving and exchanging records", (number + share) / rounds)
+        labels = canonical_labels(labels)
     return labels
 
 

@@ -291,108 +291,19 @@ def nearest_to_seed(pool: Pool, seed: int, k: int) -> IntArray:
 
 
 @borrows
-def _measure_again(X: FloatArray, pool: Pool, record: int, reach: FloatArray, partner: IntArray) -> None:
-    """Set the farthest unassigned record from ``record``, and the squared distance to it."""
-    measure_from(pool, X[record])
-    position = farthest(pool, pool.positions[record])
-    partner[record] = pool.records[position]
-    reach[record] = pool.distances[position]
+def farthest_pair(X: FloatArray, pool: Pool, reach: FloatArray, partner: IntArray, most: int) -> tuple[int, int, int]:
+    """Return the two unassigned records farthest apart, lower index first, and how many records were measured.
 
-
-@borrows
-def farthest_pair(X: FloatArray, pool: Pool, reach: FloatArray, partner: IntArray) -> tuple[int, int, int]:
-    """Return the two unassigned records farthest apart, lower index first, and how many were measured again.
-
-    ``reach`` are squared, -1 for records that have left; ``partner`` are the records that far away.
+    ``reach`` are squared, infinite at first, -1 for records that have left; ``partner`` are the records that far away,
+    -1 at first. Once ``most`` records were measured, it returns -1 for both.
     """
-    measured = 0
-    while True:
-        # Of equal bounds the one of the lowest index is taken, and measured again, first.
+    for measured in range(most):
+        # Of equal bounds the one of the lowest index is taken, and measured, first.
         record = np.argmax(reach)
-        if pool.positions[partner[record]] >= 0:
+        if partner[record] >= 0 and pool.positions[partner[record]] >= 0:
             return record, partner[record], measured
-        _measure_again(X, pool, record, reach, partner)
-        measured += 1
-
-
-@borrows
-def measure_reach(X: FloatArray, pool: Pool, reach: FloatArray, partner: IntArray, start: int, stop: int) -> None:
-    """Set ``reach`` and ``partner`` of the records start..stop-1."""
-    for record in range(start, stop):
-        _measure_again(X, pool, record, reach, partner)
-
-
-# The k-neighborhood of every unassigned record, itself and its k-1 nearest unassigned ones, nearest first, kept up to
-# date for DBA and GSMS. It changes only when one of them is assigned. So each record has a list of more of its nearest
-# than that, and only when fewer than k of the list are left are all distances measured again, in time O(nd).
-#
-# Of identical records only the first one left, whose predecessor has been assigned, needs one: all of theirs hold the
-# same values in the same order, so whatever is computed from them ties, and ties go to the lowest index.
-
-# How many more records than the neighborhood needs are listed: longer lists take longer to find, shorter ones have to
-# be found again more often.
-SPARE = 16
-
-# Terms of distances added, and steps of ranking them, between two checkpoints: a fraction of a second.
-STEPS_AT_A_TIME = 1 << 27
-
-
-class Neighborhoods(NamedTuple):
-    """Lists of nearest records; made by :func:`make_neighborhoods`."""
-
-    # shape (n, k + SPARE) or less: each record, then its nearest unassigned ones when last measured, nearest first
-    lists: IntArray
-    # shape (n,): the length of each list, some of whose records may have been assigned; 0 if there is none yet
-    lengths: IntArray
-    twins: IntArray  # shape (n,): the last identical record before each record, -1 if there is none
-
-
-def make_neighborhoods(X: FloatArray, k: int) -> Neighborhoods:
-    """Return the still unmeasured neighborhoods of the records ``X``, shape (n, d)."""
-    n = len(X)
-    order = np.lexsort(X.T)  # stable, so identical records follow each other by index
-    identical = (X[order[1:]] == X[order[:-1]]).all(axis=1)
-    twins = np.full(n, -1, dtype=np.int64)
-    twins[order[1:][identical]] = order[:-1][identical]
-    return Neighborhoods(np.empty((n, min(n, k + SPARE)), dtype=np.int64), np.zeros(n, dtype=np.int64), twins)
-
-
-def records_per_step(X: FloatArray, k: int) -> int:
-    """Return how many neighborhoods are to be measured between two checkpoints."""
-    ranking = 2 * (k + SPARE) ** 2
-    return max(1, STEPS_AT_A_TIME // (X.size + ranking))
-
-
-@borrows
-def is_outdated(hoods: Neighborhoods, pool: Pool, record: int, k: int) -> bool:
-    """Tell whether ``record`` is unassigned, the first of its kind, and its k-neighborhood has changed or is new."""
-    twin = hoods.twins[record]
-    if pool.positions[record] < 0 or (twin >= 0 and pool.positions[twin] >= 0):
-        return False
-    if hoods.lengths[record] < k:
-        return True
-    slot = 1
-    while slot < k and pool.positions[hoods.lists[record, slot]] >= 0:
-        slot += 1
-    return slot < k
-
-
-@kernel
-def neighborhood(X: FloatArray, hoods: Neighborhoods, pool: Pool, record: int, k: int) -> IntArray:
-    """Update and return the k-neighborhood of an unassigned record; ``pool.distances`` may change."""
-    row = hoods.lists[record]
-    n_listed = 0
-    for slot in range(hoods.lengths[record]):
-        if pool.positions[row[slot]] >= 0:
-            row[n_listed] = row[slot]
-            n_listed += 1
-    if n_listed < k:
         measure_from(pool, X[record])
-        pool.distances[pool.positions[record]] = np.nan
-        row[0] = record
-        n_listed = 1
-        for position in nearest(pool.distances, pool.counts[EXTENT], len(row) - 1):
-            row[n_listed] = pool.records[position]
-            n_listed += 1
-    hoods.lengths[record] = n_listed
-    return row[:k]
+        position = farthest(pool, pool.positions[record])
+        partner[record] = pool.records[position]
+        reach[record] = pool.distances[position]
+    return -1, -1, most

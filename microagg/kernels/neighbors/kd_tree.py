@@ -95,25 +95,24 @@ def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1) -> Tree
     return tree
 
 
-@kernel
 def empty_boxes(nodes: int, d: int) -> FloatArray:
     """Return boxes as those of :class:`Tree`, of ``nodes`` nodes below which there is nothing."""
     boxes = np.empty((-(-nodes // FAN), 2, d, FAN))
-    boxes[:, 0] = np.inf
-    boxes[:, 1] = -np.inf
+    boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
     return boxes
 
 
-@kernel
 def _ends(n: int, leaves: int) -> IntArray:
-    ends = np.empty((2 * leaves, 2), dtype=np.int64)
-    ends[0] = 0
-    ends[1, 0], ends[1, 1] = 0, n
-    for node in range(2, 2 * leaves):
-        start, stop = ends[node >> 1]
-        middle = (start + stop) >> 1
-        ends[node, 0] = middle if node & 1 else start
-        ends[node, 1] = stop if node & 1 else middle
+    """Return :attr:`Tree.ends` of a tree of ``n`` records."""
+    ends = np.zeros((2 * leaves, 2), dtype=np.int64)
+    ends[1, 1] = n
+    first = 1
+    while first < leaves:
+        start, stop = ends[first : 2 * first].T
+        middle = (start + stop) // 2
+        first *= 2
+        ends[first : 2 * first : 2] = np.column_stack([start, middle])
+        ends[first + 1 : 2 * first : 2] = np.column_stack([middle, stop])
     return ends
 
 

@@ -15,13 +15,12 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.kernels import running
 from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.kd_tree import LEAF, Tree, TreePool, make_tree_pool
-from microagg.kernels.neighbors.tree_queries import NeighborQuery, farthest, make_query, nearest, roughly_nearest
+from microagg.kernels.neighbors.tree_queries import NeighborQuery, farthest, make_query, nearest, search
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -55,7 +54,11 @@ def renew_cache(
     ``cache`` is used up: of its lists, which must have the same ``width``, those stay that have ``needed`` unassigned
     records.
     """
-    serves = _serve(cache, pool.tree, records, needed)
+    serves = cache.rows[records] >= 0
+    known = cache.lists[cache.rows[records[serves]]]
+    unassigned = (known >= 0) & (pool.tree.slots[known] >= 0)
+    # A list that ends early has all other records.
+    serves[serves] = (unassigned.sum(axis=1) >= needed) | (known[:, -1] < 0)
     reused, new = records[serves], records[~serves]
     new = new[np.argsort(pool.tree.slots[new])]
     lists = np.full((len(records), width), _NONE)
@@ -75,21 +78,10 @@ def renew_cache(
 
 
 @kernel
-def _serve(cache: NeighborCache, tree: Tree, records: IntArray, needed: int) -> NDArray[np.bool_]:
-    """Whether the list of each record has ``needed`` unassigned records, or all of them if fewer are left."""
-    neighbors = np.empty(needed, dtype=np.int64)
-    serves = np.empty(len(records), dtype=np.bool_)
-    for i in range(len(records)):
-        serves[i] = read_list(cache, tree, records[i], needed, -1, neighbors) >= 0
-    return serves
-
-
-@kernel
 def list_records(pool: TreePool, records: IntArray, lists: IntArray, far: bool, share: float) -> int:
     """Fill each row of ``lists`` with the others nearest to one of ``records``, or farthest from it.
 
-    With a ``share`` of at most 1 they are roughly the nearest, see :func:`.tree_queries.roughly_nearest`; with an
-    infinite one exactly. Return how many leaves of the tree were visited.
+    ``share`` is that of :func:`.tree_queries.search`, infinite for exact answers. Return how many leaves were visited.
     """
     query = make_query(lists.shape[1])
     for i in range(len(records)):
@@ -97,15 +89,15 @@ def list_records(pool: TreePool, records: IntArray, lists: IntArray, far: bool, 
         if far:
             count = farthest(pool.tree, pool.X[record], pool.tree.norms[record], lists.shape[1], record, query)
         else:
-            count = roughly_nearest(pool.tree, pool.X[record], lists.shape[1], record, share, query)
+            count = search(pool.tree, pool.X[record], -1.0, lists.shape[1], record, share, 0, query)
         for j in range(count):
             lists[i, j] = query.records[j]
     return query.visited[0]
 
 
 @borrows
-def read_list(cache: NeighborCache, tree: Tree, record: int, most: int, excluded: int, neighbors: IntArray) -> int:
-    """Write the first ``most`` unassigned records of the list of ``record``, without ``excluded``, to ``neighbors``.
+def read_list(cache: NeighborCache, tree: Tree, record: int, most: int, neighbors: IntArray) -> int:
+    """Write the first ``most`` unassigned records of the list of ``record`` to ``neighbors``.
 
     Return their number: fewer than ``most`` only if the tree has no more records. Return -1 if there is no list, or if
     too few of its records are unassigned.
@@ -117,36 +109,23 @@ def read_list(cache: NeighborCache, tree: Tree, record: int, most: int, excluded
     for candidate in cache.lists[row]:
         if candidate < 0 or count == most:
             return count
-        if tree.slots[candidate] >= 0 and candidate != excluded:
+        if tree.slots[candidate] >= 0:
             neighbors[count] = candidate
             count += 1
     return count if count == most else -1
 
 
 @kernel
-def nearest_to(
-    pool: TreePool, cache: NeighborCache, record: int, most: int, excluded: int, query: NeighborQuery
-) -> int:
-    """Find the ``most`` records nearest to ``record``, without itself and ``excluded``; return their number.
-
-    They are written to ``query.records``, which must have room for one more.
-    """
-    count = read_list(cache, pool.tree, record, most, excluded, query.records)
-    if count >= 0:
-        return count
-    n_neighbors = nearest(pool.tree, pool.X[record], most + (1 if excluded >= 0 else 0), record, query)
-    count = 0
-    for i in range(n_neighbors):
-        if query.records[i] != excluded and count < most:
-            query.records[count] = query.records[i]
-            count += 1
-    return count
+def nearest_to(pool: TreePool, cache: NeighborCache, record: int, most: int, query: NeighborQuery) -> int:
+    """Write the ``most`` records nearest to ``record``, itself aside, to ``query.records``; return their number."""
+    count = read_list(cache, pool.tree, record, most, query.records)
+    return count if count >= 0 else nearest(pool.tree, pool.X[record], most, record, query)
 
 
 @borrows
 def farthest_from(pool: TreePool, cache: NeighborCache, record: int, query: NeighborQuery) -> int:
     """Return the record farthest from ``record``, itself aside; -1 if there is no other."""
-    count = read_list(cache, pool.tree, record, 1, -1, query.records)
+    count = read_list(cache, pool.tree, record, 1, query.records)
     if count < 0:
         count = farthest(pool.tree, pool.X[record], pool.tree.norms[record], 1, record, query)
     return query.records[0] if count > 0 else -1

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.kernels.compiled import borrows, kernel, kernel_with
-from microagg.kernels.neighbors.kd_tree import FAN, LEAF, LEVELS, NO_INDEX, Tree, TreePool
+from microagg.kernels.neighbors.kd_tree import FAN, LEAF, LEVELS, NO_INDEX, Tree
 from microagg.validation import FloatArray, IntArray
 
 # The stack of a query holds at most FAN nodes for each time that it goes down.
@@ -186,7 +186,7 @@ def largest_distance_bounds(tree: Tree, at: int, point: FloatArray, from_center:
 
 @borrows
 def _bound_nodes(tree: Tree, at: int, point: FloatArray, from_center: float, gaps: FloatArray) -> None:
-    """Write the bounds of the nodes side by side at ``at`` into ``gaps[0]``; see :func:`_search`."""
+    """Write the bounds of the nodes side by side at ``at`` into ``gaps[0]``; see :func:`search`."""
     if from_center < 0.0:
         distances_to_boxes(tree.boxes, at, point, gaps[0])
     else:
@@ -194,14 +194,15 @@ def _bound_nodes(tree: Tree, at: int, point: FloatArray, from_center: float, gap
 
 
 @borrows
-def _search(
+def search(
     tree: Tree, point: FloatArray, from_center: float, most: int, excluded: int, share: float, filled: int,
     query: NeighborQuery,
 ) -> int:  # fmt: skip
     """Find the ``most`` nearest records, or the farthest, by negated distances, unless ``from_center`` is negative.
 
-    With a ``share`` of at most 1, see :func:`roughly_nearest`, what is found is not exact. ``filled`` is the number
-    of records found before, around other points.
+    ``filled`` is the number of records found before, around other points. With a ``share`` of at most 1 records are
+    about as near as any, which takes a tenth of the time: once ``most`` are found, a node is visited only if the
+    squared distance to its box is less than this share of that of the last of them, and ties go to any.
     """
     if most <= 0:
         return 0
@@ -251,36 +252,13 @@ def nearest(tree: Tree, point: FloatArray, most: int, excluded: int, query: Neig
 
     They are in ``query.records``, nearest first, ties by record index, their squared distances in ``query.values``.
     """
-    return _search(tree, point, -1.0, most, excluded, np.inf, 0, query)
+    return search(tree, point, -1.0, most, excluded, np.inf, 0, query)
 
 
 @borrows
 def farthest(tree: Tree, point: FloatArray, from_center: float, most: int, excluded: int, query: NeighborQuery) -> int:
-    """Find the ``most`` records farthest from ``point``, shape (d,), except ``excluded``; return how many there are.
+    """Like :func:`nearest`, but for the farthest records, of which ``query.values`` are the negated squared distances.
 
-    They are in ``query.records``, farthest first, ties by record index, their negated squared distances in
-    ``query.values``. ``from_center`` is the squared distance of ``point`` from the tree's center.
+    ``from_center`` is the squared distance of ``point`` from the tree's center.
     """
-    return _search(tree, point, from_center, most, excluded, np.inf, 0, query)
-
-
-@borrows
-def roughly_nearest(tree: Tree, point: FloatArray, most: int, excluded: int, share: float, query: NeighborQuery) -> int:
-    """Do as :func:`nearest` for records about as near as any, which takes a tenth of the time; ties go to any.
-
-    Once ``most`` are found, a node is visited only if the squared distance to its box is less than ``share``, at most
-    1, times that of the last of them.
-    """
-    return _search(tree, point, -1.0, most, excluded, share, 0, query)
-
-
-@borrows
-def nearest_to_any(pool: TreePool, members: IntArray, query: NeighborQuery) -> int:
-    """Return the record nearest to any of ``members``, none of which is in the tree, ties by index; -1 if none is left.
-
-    Its squared distance is ``query.values[0]``.
-    """
-    filled = 0
-    for member in members:
-        filled = _search(pool.tree, pool.X[member], -1.0, 1, -1, np.inf, filled, query)
-    return query.records[0] if filled > 0 else -1
+    return search(tree, point, from_center, most, excluded, np.inf, 0, query)

@@ -12,7 +12,6 @@ from scipy.optimize import linprog
 
 from microagg.kernels.grouping import assignment
 from microagg.kernels.grouping.assignment import assign
-from microagg.kernels.running import new_solver
 from microagg.progress import Cancelled, watched
 from tests import naive
 from tests.cases import for_each
@@ -136,12 +135,6 @@ def test_pieces_give_what_one_pass_gives(high, monkeypatch):
         assert np.array_equal(assign(X, centers, labels, 3, high, squared=True), expected)
     # Reduced costs, and record by record.
     assert len(seen) >= 18 + 120
-
-
-def test_the_solver_takes_options():
-    solver = new_solver(presolve="off", time_limit=7.0)
-    found = {name: solver.getOptionValue(name)[1] for name in ("output_flag", "threads", "presolve", "time_limit")}
-    assert found == {"output_flag": False, "threads": 1, "presolve": "off", "time_limit": 7.0}
 
 
 def test_the_solver_prints_nothing():

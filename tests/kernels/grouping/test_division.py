@@ -17,8 +17,6 @@ from microagg.kernels.grouping.division import (
     minimum_spanning_tree,
     roots,
 )
-from microagg.kernels.neighbors import brute_force
-from microagg.progress import Cancelled, watched
 from tests import naive
 from tests.cases import for_each
 
@@ -119,21 +117,6 @@ def test_minimum_spanning_tree_is_that_of_scipy(n, d):
     children = np.flatnonzero(parents >= 0)
     assert np.allclose(lengths[children], np.square(X[children] - X[parents[children]]).sum(axis=1), rtol=1e-14)
     assert np.isinf(lengths[parents < 0]).all()
-
-
-def test_minimum_spanning_tree_is_the_same_in_many_small_steps(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(200, 3))
-    parents, lengths = minimum_spanning_tree(X)
-    monkeypatch.setattr(brute_force, "TERMS_AT_A_TIME", 1000)
-    shares = []
-    with watched(lambda _, share: shares.append(share) or True):
-        again = minimum_spanning_tree(X)
-    assert np.array_equal(parents, again[0])
-    assert np.array_equal(lengths, again[1])
-    assert len(shares) > 50
-    assert shares == sorted(shares)
-    with pytest.raises(Cancelled), watched(lambda *_: False):
-        minimum_spanning_tree(X)
 
 
 def cut_one_at_a_time(parents, lengths, k, most):

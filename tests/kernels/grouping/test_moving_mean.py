@@ -65,7 +65,7 @@ def test_a_list_lasts_for_many_rounds():
         if out < 0:
             listed, made = make_farthest_list(pool), made + 1
             out = farthest_from_mean(pool, listed, query)
-        count = nearest_to(pool, empty_cache(n), out, 4, -1, query)
+        count = nearest_to(pool, empty_cache(n), out, 4, query)
         form_in_tree(groups, pool, out, query.records[:count].copy())
     # Twice what was measured: a list made anew at every turn would be right, but of no use.
     assert made <= 10

@@ -116,14 +116,6 @@ def test_a_pool_of_the_rest_knows_the_records_by_their_order(family):
     assert centroid(pool).tolist() != centroid(rest).tolist() or family == "all-equal"
 
 
-def test_the_centroid_of_a_tree_pool_is_exact_after_huge_records_have_left():
-    X = np.array([[1e18], [3.0], [-7e17], [4.0], [5.0]])
-    pool, groups = make_tree_pool(X), make_groups(5, 1, 1)
-    take(groups, pool, 0, 0)
-    take(groups, pool, 0, 2)
-    assert centroid(pool)[0] == 4.0
-
-
 @for_each("family", FAMILIES)
 def test_records_come_by_their_distance_from_the_mean(family):
     X, _ = generate(family, 333, 2)

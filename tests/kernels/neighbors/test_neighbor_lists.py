@@ -12,16 +12,14 @@ from microagg.kernels.grouping.groups import make_groups, take
 from microagg.kernels.neighbors import neighbor_lists
 from microagg.kernels.neighbors.kd_tree import LEAF, make_tree_pool, remove
 from microagg.kernels.neighbors.neighbor_lists import (
-    NeighborCache,
     empty_cache,
     farthest_from,
     find_neighbors,
     nearest_to,
-    read_list,
     renew_cache,
     sums_of_nearest,
 )
-from microagg.kernels.neighbors.tree_queries import make_query, roughly_nearest
+from microagg.kernels.neighbors.tree_queries import make_query, search
 from tests.cases import for_each
 from tests.kernels.families import FAMILIES, first, found, generate, orders_to_leave_in, squared, tree_of
 
@@ -73,48 +71,6 @@ def test_lists_are_those_of_a_pass_over_all_records_and_kept_while_they_serve(mo
                         assert not enough or cache.lists[cache.rows[record]].tolist() == was.tolist()
 
 
-def cache_of(n, record, entries):
-    """Return a cache with one list."""
-    cache = empty_cache(n)
-    cache.rows[record] = 0
-    return NeighborCache(cache.rows, np.array([record]), np.array([entries]))
-
-
-def test_a_list_is_read_while_enough_of_it_is_left():
-    X = np.arange(10, dtype=float)[:, np.newaxis]
-    tree = tree_of(X)
-    out = np.empty(5, dtype=np.int64)
-
-    def read(cache, record, most, excluded=-1):
-        count = read_list(cache, tree, record, most, excluded, out)
-        return out[:count].tolist() if count >= 0 else None
-
-    cache = cache_of(10, 4, [3, 5, 2, 6])
-    assert read(cache, 3, 1) is None  # has no list
-    assert read(cache, 4, 0) == []
-    assert read(cache, 4, 2) == [3, 5]
-    assert read(cache, 4, 4) == [3, 5, 2, 6]
-    assert read(cache, 4, 5) is None  # there may be more
-    assert read(cache, 4, 2, excluded=3) == [5, 2]
-    assert read(cache, 4, 2, excluded=2) == [3, 5]
-    assert read(cache, 4, 4, excluded=6) is None
-    remove(tree, 5)
-    assert read(cache, 4, 1) == [3]
-    assert read(cache, 4, 2) == [3, 2]
-    assert read(cache, 4, 3) == [3, 2, 6]
-    assert read(cache, 4, 4) is None
-    assert read(cache, 4, 2, excluded=3) == [2, 6]
-    # A list that ended for lack of records tells that there are no more.
-    cache = cache_of(10, 4, [3, 5, 2, -1])
-    assert read(cache, 4, 4) == [3, 2]
-    assert read(cache, 4, 2, excluded=3) == [2]
-    assert read(cache, 4, 1) == [3]
-    remove(tree, 3)
-    remove(tree, 2)
-    assert read(cache, 4, 3) == []
-    assert read(cache_of(10, 4, [3, 5, 2, 6]), 4, 2) is None
-
-
 @pytest.mark.slow
 @for_each("family", FAMILIES)
 @for_each("width", [1, 3, 8])
@@ -132,11 +88,10 @@ def test_answers_are_the_same_whether_or_not_they_were_looked_up(family, width):
                 far, _ = renew_cache(far, pool, rng.permutation(alive)[:40], width, width, executor, far=True)
             for record in rng.choice(alive, 3):
                 distances = squared(X, X[record])
-                for most, excluded in [(0, -1), (1, -1), (4, -1), (8, -1), (3, rng.choice(alive)), (1, order[0])]:
-                    count = nearest_to(pool, near, record, most, excluded, query)
-                    others = alive[(alive != record) & (alive != excluded)]
-                    assert found(count, query) == first(distances, others, most)
                 others = alive[alive != record]
+                for most in (0, 1, 4, 8):
+                    count = nearest_to(pool, near, record, most, query)
+                    assert found(count, query) == first(distances, others, most)
                 farther = first(-distances, others, 1)
                 assert farthest_from(pool, far, record, query) == (farther[0] if farther else -1)
             take(groups, pool, 0, order[at])
@@ -157,7 +112,7 @@ def assert_finds_roughly(tree, X, alive, point, most, excluded, query):
     distances = squared(X, point)
     others = alive[alive != excluded]
     for share in (0.0, 0.1, 1.0):
-        records = found(roughly_nearest(tree, point, most, excluded, share, query), query)
+        records = found(search(tree, point, -1.0, most, excluded, share, 0, query), query)
         assert len(records) == min(most, len(others))
         assert set(records) <= set(others.tolist())
         assert first(distances, records, most) == records

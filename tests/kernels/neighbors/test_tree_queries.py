@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from microagg.kernels.neighbors.kd_tree import FAN, LEAF, remove
 from microagg.kernels.neighbors.tree_queries import (
@@ -19,7 +16,6 @@ from microagg.kernels.neighbors.tree_queries import (
 from tests.cases import for_each
 from tests.kernels.families import (
     FAMILIES,
-    assert_sound,
     below,
     first,
     found,
@@ -94,29 +90,6 @@ def test_searches_find_what_a_pass_over_all_records_does(family, d):
             alive = np.sort(order[n - len(alive) + leaving :])
         assert nearest(tree, X[0], 3, -1, query) == 0
         assert farthest(tree, X[0], tree.norms[0], 3, -1, query) == 0
-
-
-@st.composite
-def small_grids(draw):
-    """Draw records on a small grid, so that most distances tie; enough of them for a few leaves, or fewer."""
-    shape = draw(st.sampled_from([5, LEAF, LEAF + 1, 80, 3 * LEAF])), draw(st.integers(1, 3))
-    return draw(arrays(np.float64, shape, elements=st.integers(0, draw(st.integers(0, 6)))))
-
-
-@given(X=small_grids(), data=st.data())
-def test_searches_are_right_in_any_order_of_removal(X, data):
-    n = len(X)
-    tree, query = tree_of(X, data.draw(st.integers(1, 3))), make_query(5)
-    alive = np.arange(n)
-    order = np.array(data.draw(st.permutations(range(n))))
-    while len(alive):
-        point, most = data.draw(st.integers(0, n - 1)), data.draw(st.integers(1, 5))
-        assert_finds(tree, X, alive, X[point], most, data.draw(st.sampled_from([-1, point])), query)
-        leaving, order = np.split(order, [data.draw(st.integers(1, n))])
-        for record in leaving:
-            remove(tree, record)
-        alive = np.sort(order)
-        assert_sound(tree, X, alive)
 
 
 @pytest.mark.parametrize(
