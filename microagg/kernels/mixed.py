@@ -193,10 +193,7 @@ class Unassigned(NamedTuple):
 def make_unassigned(records: Records) -> Unassigned:
     """Return all of ``records`` as unassigned."""
     kinds = np.array([KINDS.index(attribute.kind) for attribute in records.attributes])
-    most = max(
-        max(len(attribute.levels), len(attribute.taxonomy.names) if attribute.taxonomy is not None else 1)
-        for attribute in records.attributes
-    )
+    most = int(records.values[:, kinds != _NUMERIC].max(initial=0)) + 1
     unassigned = Unassigned(
         kinds,
         np.zeros((2, records.d)),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from microagg import ALGORITHMS, ParameterError, make, metrics
 from microagg.algorithms import local_search
-from microagg.algorithms.base import Param, starts
+from microagg.algorithms.base import starts
 from microagg.algorithms.local_search import LeastLoss
 from microagg.columns.records import Records
 from microagg.metrics import generalization
@@ -75,8 +75,6 @@ def test_start_is_any_algorithm_but_a_local_search():
     ]:
         with pytest.raises(ParameterError, match=f"start must be the key of .*{says}"):
             make("local-search", start=bad)
-    assert Param("way", "choice", ("a", "b"), "a", "").choices == ("a", "b")
-    assert Param("share", "float", (0, 1), 0, "").choices == ()
 
 
 # Least loss.

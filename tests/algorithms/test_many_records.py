@@ -243,21 +243,13 @@ def test_a_tree_is_preferred_where_its_searches_visit_few_records():
 
 
 @every_variant
-def test_many_records_go_by_tree_and_few_do_not(variant):
-    n = 20_000
-    X, _ = generate("uniform", n, 2)
-    made = []
-    make_tree = kd_tree.make_tree
-
-    def making(*args):
-        made.append(make_tree(*args))
-        return made[-1]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kd_tree, "make_tree", making)
-        # The benchmarks are small: EIA has 4,092 records.
-        labels_of(variant, X[:4_092], 2)
-        assert not made
-        labels = labels_of(variant, X, 10)
-        assert made
+def test_many_records_go_by_tree_and_few_do_not(monkeypatch, variant):
+    X, _ = generate("uniform", 20_000, 2)
+    made, make_tree = [], kd_tree.make_tree
+    monkeypatch.setattr(kd_tree, "make_tree", lambda *args: made.append(args) or make_tree(*args))
+    # The benchmarks are small: EIA has 4,092 records.
+    labels_of(variant, X[:4_092], 2)
+    assert not made
+    labels = labels_of(variant, X, 10)
+    assert made
     assert np.array_equal(labels, by_passes(variant, X, 10))

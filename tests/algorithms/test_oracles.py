@@ -81,14 +81,6 @@ def test_labels_agree_on_more_records(variant, family):
     assert_agrees(generate(family, 61), 4, variant)
 
 
-@pytest.mark.slow
-@for_each("family", ["gaussian-5d", "grid-3d"])
-@pytest.mark.parametrize("variant", [v for v in VARIANTS if ALGORITHMS[v[0]].info.deterministic], ids=name)
-def test_labels_agree_on_many_records(variant, family):
-    # Randomized ones go through the same kernels many times over.
-    assert_agrees(generate(family, 100), 7, variant)
-
-
 @st.composite
 def small_tables(draw):
     """Draw a table of small integers and a k that it has enough records for."""
@@ -111,16 +103,6 @@ def test_labels_agree_on_any_small_integers(variant, table):
 
 #: The example by which [S0] explains MDAV*; its centroid is 34, its SST 17966.
 TOY = np.array([1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100], dtype=float)[:, np.newaxis]
-
-
-def test_helpers():
-    assert naive.canonical(["b", "a", "b", 7]) == [0, 1, 0, 2]
-    assert naive.d2([0.0, 1.0], [3.0, 5.0]) == 25
-    assert naive.centroid([[1.0, 0.0], [3.0, 4.0], [9.0, 9.0]], [0, 1]) == [2, 2]
-    assert naive.sse([[1], [3], [10]], [0, 0, 1]) == 2
-    assert naive.growth([[1.0], [3.0], [8.0]], [0, 1], 2) == 24
-    # All of the others are equally far from record 2, which is not its own neighbor though it has a twin.
-    assert naive.nearest([[1.0], [3.0], [2.0], [2.0], [1.0]], 2, [0, 1, 2, 3, 4], 3) == [3, 0, 1]
 
 
 def test_toy_example_as_published():
