@@ -197,7 +197,6 @@ class Annealing(NamedTuple):
     seed: Seed  # shape (1,): the generator of random numbers
 
 
-@kernel
 def make_annealing(X: FloatArray, labels: IntArray, k: int, neighbors: IntArray, seed: Seed) -> Annealing:
     """Return what :func:`anneal` begins with; arguments as for :func:`~.state.make_state`."""
     return Annealing(make_state(X, labels, k, neighbors), labels.copy(), np.zeros(2), seed)
