@@ -24,9 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.base import Info, Microaggregator
-from microagg.kernels.compiled import borrows, kernel
+from microagg.kernels.compiled import kernel
 from microagg.kernels.grouping.groups import form, make_groups
 from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors.brute_force import Pool
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -48,20 +49,9 @@ class Hierarchy(NamedTuple):
     small: IntArray  # shape (1,): how many groups have fewer than k records
 
 
-@borrows
-def _farthest_from(X: FloatArray, start: int, stop: int, best: FloatArray) -> None:
-    """Set ``best`` to (distance, r, s) of a pair farther apart, if there is one with r in ``start`` to ``stop``."""
-    for r in range(start, stop):
-        for s in range(r + 1, len(X)):
-            distance = brute_force.squared_distance_of_rows(X, r, X, s)
-            if distance > best[0]:
-                best[0], best[1], best[2] = distance, r, s
-
-
-def _begin(X: FloatArray, k: int, r: int, s: int) -> Hierarchy:
+def _begin(X: FloatArray, pool: Pool, k: int, r: int, s: int) -> Hierarchy:
     """Return the groups of k around r and s and each other record as a group."""
     n, d = X.shape
-    pool = brute_force.make_pool(X)
     groups = make_groups(n, d, k)
     form(groups, pool, brute_force.members_around(pool, r, k))
     # The distances are still those from r.
@@ -166,11 +156,12 @@ def _split(X: FloatArray, k: int, begin: float, share: float) -> IntArray:
     """
     n, d = X.shape
     step = brute_force.passes_at_a_time(n, d)
-    pair = np.array([-1.0, 0.0, 0.0])
-    for start in range(0, n, step):
-        checkpoint("measuring distances", begin + share * start / (4 * n))
-        _farthest_from(X, start, min(start + step, n), pair)
-    groups = _begin(X, k, int(pair[1]), int(pair[2]))
+    pool, reach, partner = brute_force.make_pool(X), np.full(n, np.inf), np.full(n, -1)
+    r = s = -1
+    while r < 0:
+        checkpoint("measuring distances", begin + share * np.count_nonzero(partner >= 0) / (4 * n))
+        r, s, _ = brute_force.farthest_pair(X, pool, reach, partner, step)
+    groups = _begin(X, pool, k, r, s)
     for start in range(0, n, step):
         checkpoint("measuring distances", begin + share * (n + start) / (4 * n))
         _measure(groups, k, start, min(start + step, n))

@@ -25,7 +25,7 @@ import numpy as np
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.compiled import borrows, kernel
-from microagg.kernels.neighbors.brute_force import passes_at_a_time, squared_distance_of_rows
+from microagg.kernels.neighbors.brute_force import passes_at_a_time, squared_distance_of_rows, squared_lengths
 from microagg.kernels.neighbors.neighbor_lists import neighbors_by_passes
 from microagg.kernels.paths import nearest_point_next, split_path
 from microagg.progress import checkpoint
@@ -130,19 +130,6 @@ def _improve(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray
     return moves
 
 
-@borrows
-def _longest_edge(X: FloatArray, tour: IntArray) -> int:
-    """Return the place where the longest edge of the tour begins."""
-    best = 0
-    longest = -1.0
-    for position in range(len(tour)):
-        length = _distance(X, tour[position], tour[(position + 1) % len(tour)])
-        if length > longest:
-            longest = length
-            best = position
-    return best
-
-
 def tour_path(X: FloatArray) -> IntArray:
     """Return the records of ``X``, shape (n, d), in the order of a short tour cut at its longest edge."""
     n, d = X.shape
@@ -159,7 +146,8 @@ def tour_path(X: FloatArray) -> IntArray:
         checkpoint("shortening the tour")
         if _improve(X, tour, place, neighbors) == 0:
             break
-    return np.roll(tour, -1 - _longest_edge(X, tour))
+    longest = int(np.sqrt(squared_lengths(X[tour] - X[np.roll(tour, -1)])).argmax())
+    return np.roll(tour, -1 - longest)
 
 
 class TSPMHM(Microaggregator):

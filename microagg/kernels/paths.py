@@ -124,29 +124,6 @@ def along_line(X: FloatArray) -> IntArray:
 
 
 @kernel
-def _end_of_diameter(pool: Pool) -> int:
-    """Lowest record index among the ends of the diameter of the records; ``pool`` must be complete."""
-    n = pool.counts[EXTENT]
-    brute_force.measure_from(pool, brute_force.centroid(pool))
-    radii = np.sqrt(pool.distances)
-    widest = radii.max()
-    brute_force.measure_from(pool, pool.columns[:, np.argmax(radii)].copy())
-    diameter_bound = pool.distances.max()
-    best = 0
-    largest = -1.0
-    for record in range(n):
-        # A distance is at most the sum of both records' distances from the centroid; 1e-9 covers rounding.
-        if (radii[record] + widest) ** 2 * (1.0 + 1e-9) < diameter_bound:
-            continue
-        brute_force.measure_from(pool, pool.columns[:, record].copy())
-        reach = pool.distances.max()
-        if reach > largest:
-            largest = reach
-            best = record
-    return best
-
-
-@kernel
 def _append_nearest(X: FloatArray, pool: Pool, order: IntArray, start: int, stop: int) -> None:
     """Fill ``order[start:stop]``, each time with the record of the pool nearest to the one before, which leaves it."""
     for place in range(start, stop):
@@ -161,8 +138,12 @@ def nearest_point_next(X: FloatArray) -> IntArray:
     """Return the path from one end of the diameter, the lower index, each time to the nearest record left; O(n²d)."""
     n, d = X.shape
     pool = brute_force.make_pool(X)
+    brute_force.measure_from(pool, brute_force.centroid(pool))
+    radii = np.sqrt(pool.distances)
+    # No distance is more than the sum of both records' distances from the centroid; 1e-9 covers rounding.
+    reach = np.square(radii + radii.max()) * (1.0 + 1e-9)
     order = np.empty(n, dtype=np.int64)
-    order[0] = _end_of_diameter(pool)
+    order[0] = brute_force.farthest_pair(X, pool, reach, np.full(n, -1), n + 1)[0]
     brute_force.remove(pool, order[0])
     place = 1
     while place < n:

@@ -272,10 +272,7 @@ def make_farthest_list(pool: TreePool) -> FarthestList:
     """Return the list of the unassigned records farthest from their centroid."""
     origin = kd_tree.centroid(pool)
     members = np.flatnonzero(pool.tree.slots >= 0)
-    squares = np.zeros(len(members))
-    for column, value in zip(pool.X[members].T, origin, strict=True):
-        squares += np.square(column - value)
-    distances, left = np.sqrt(squares), len(members)
+    distances, left = np.sqrt(brute_force.squared_lengths(pool.X[members] - origin)), len(members)
     most = max(_FEWEST, int(left**_EXPONENT))
     beyond = -1.0
     if most < left:

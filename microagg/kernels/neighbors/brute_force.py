@@ -148,6 +148,14 @@ def squared_distance_of_rows(X: FloatArray, i: int, Y: FloatArray, j: int) -> fl
     return distance
 
 
+def squared_lengths(differences: FloatArray) -> FloatArray:
+    """Return the squared length of each row, the squared distance if it is the difference of two points."""
+    total = np.zeros(len(differences))
+    for column in differences.T:
+        total += column * column
+    return total
+
+
 @borrows
 def squared_distances(columns: FloatArray, start: int, stop: int, point: FloatArray, out: FloatArray) -> None:
     """Write the squared distances of ``columns[:, start:stop]`` (columns: shape (d, n)) to ``point`` into ``out``."""
@@ -294,8 +302,8 @@ def nearest_to_seed(pool: Pool, seed: int, k: int) -> IntArray:
 def farthest_pair(X: FloatArray, pool: Pool, reach: FloatArray, partner: IntArray, most: int) -> tuple[int, int, int]:
     """Return the two unassigned records farthest apart, lower index first, and how many records were measured.
 
-    ``reach`` are squared, infinite at first, -1 for records that have left; ``partner`` are the records that far away,
-    -1 at first. Once ``most`` records were measured, it returns -1 for both.
+    ``reach`` are squared, upper bounds at first, -1 for records that have left; ``partner`` are the records that far
+    away, -1 at first. Once ``most`` records were measured, it returns -1 for both.
     """
     for measured in range(most):
         # Of equal bounds the one of the lowest index is taken, and measured, first.
