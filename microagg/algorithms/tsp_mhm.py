@@ -25,8 +25,8 @@ import numpy as np
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.compiled import borrows, kernel
-from microagg.kernels.neighbors.brute_force import passes_at_a_time, squared_distance_of_rows, squared_lengths
-from microagg.kernels.neighbors.neighbor_lists import neighbors_by_passes
+from microagg.kernels.neighbors.brute_force import squared_distance_of_rows, squared_lengths
+from microagg.kernels.neighbors.neighbor_lists import find_neighbors
 from microagg.kernels.paths import nearest_point_next, split_path
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
@@ -132,16 +132,10 @@ def _improve(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray
 
 def tour_path(X: FloatArray) -> IntArray:
     """Return the records of ``X``, shape (n, d), in the order of a short tour cut at its longest edge."""
-    n, d = X.shape
     tour = nearest_point_next(X)
-    neighbors = np.empty((n, min(NEIGHBORS, n - 1)), dtype=np.int64)
-    columns = X.T.copy()
-    at_a_time = passes_at_a_time(n, d)
-    for start in range(0, n, at_a_time):
-        checkpoint("finding neighbors", start / n)
-        neighbors_by_passes(columns, neighbors, start, min(n, start + at_a_time))
-    place = np.empty(n, dtype=np.int64)
-    place[tour] = np.arange(n)
+    neighbors = find_neighbors(X, NEIGHBORS // 2, exact=True)
+    place = np.empty(len(X), dtype=np.int64)
+    place[tour] = np.arange(len(X))
     while True:
         checkpoint("shortening the tour")
         if _improve(X, tour, place, neighbors) == 0:

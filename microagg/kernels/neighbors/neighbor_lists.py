@@ -198,15 +198,18 @@ def neighbors_by_passes(columns: FloatArray, neighbors: IntArray, start: int, st
         neighbors[record] = brute_force.nearest(distances, n, neighbors.shape[1])
 
 
-def find_neighbors(X: FloatArray, k: int) -> IntArray:
-    """Return about 2k records nearest to each of ``X``, shape (n, d), nearest first; roughly so among many records."""
+def find_neighbors(X: FloatArray, k: int, exact: bool = False) -> IntArray:
+    """Return about 2k records nearest to each of ``X``, shape (n, d), nearest first; roughly so among many records.
+
+    If ``exact``, they are the nearest of any number, and of equally near ones those of the lowest index.
+    """
     n, d = X.shape
     least, most = _NEIGHBORS
     neighbors = np.empty((n, min(max(2 * k, least), most, n - 1)), dtype=np.int64)
     if neighbors.size == 0:
         return neighbors
     if (pool := tree_if_faster(X, neighbors.shape[1], _LEAST)) is not None:
-        share = 1.0 if n <= _MOST_EXACT else _NEAR_ENOUGH
+        share = np.inf if exact else 1.0 if n <= _MOST_EXACT else _NEAR_ENOUGH
         fill, at_a_time = partial(_fill_rows, pool, neighbors, share), _RECORDS_AT_A_TIME
     else:
         fill, at_a_time = partial(neighbors_by_passes, X.T.copy(), neighbors), max(1, _TERMS_AT_A_TIME // (n * d))
