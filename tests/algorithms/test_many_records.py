@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -44,7 +43,6 @@ def always_by_tree(until):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbor_lists, "tree_if_faster", lambda X, k, least: kd_tree.make_tree_pool(X))
         patch.setattr(neighbor_lists, "FEWEST", until)
-        patch.setattr(moving_mean, "GIVEN_UP_FROM", 2**62)
         patch.setattr(kd_tree, "make_tree", made)
         yield trees
 
@@ -134,7 +132,6 @@ def test_labels_do_not_depend_on_what_was_looked_up(monkeypatch, variant, thread
 @for_each(
     ("constant", "value"),
     [
-        ("WORTH_A_TREE", 8),
         ("PREDICTED_AT_MOST", 2),
         ("PREDICTED_AT_MOST", 7),
         ("PREDICTED_AT_FIRST", 1),
@@ -148,33 +145,6 @@ def test_labels_do_not_depend_on_how_many_are_predicted(variant, constant, value
         for family in ("uniform", "grid", "mostly-one", "on-a-sphere"):
             X, _ = generate(family, 600, 3)
             assert_same(variant, X, 4, 30)
-
-
-@for_each("family", ["uniform", "grid", "mostly-one", "on-a-sphere"])
-def test_a_tree_is_given_up_where_passes_are_faster(family):
-    X, _ = generate(family, 600, 3)
-    for variant in VARIANTS[:4]:
-        expected = by_passes(variant, X, 3)
-        with always_by_tree(10) as trees, pytest.MonkeyPatch.context() as patch:
-            patch.setattr(moving_mean, "GIVEN_UP_FROM", 200)
-            for cost in (0.001, 1, 1e9):
-                patch.setattr(moving_mean, "COST_OF_LEAF", cost)
-                assert np.array_equal(labels_of(variant, X, 3), expected)
-        never, _, at_once = (tree.left[1] for tree in trees)
-        assert never < 10
-        assert 450 < at_once < 600
-
-
-def test_what_is_left_of_many_records_gets_a_new_tree(monkeypatch):
-    monkeypatch.setattr(moving_mean, "WORTH_A_TREE", 60)
-    X, _ = generate("uniform", 1000, 3)
-    for variant in (("mdav", {}), ("cbfs", {})):
-        with always_by_tree(10) as trees:
-            labels = labels_of(variant, X, 4)
-        assert np.array_equal(labels, by_passes(variant, X, 4))
-        sizes = [tree.ends[1, 1] for tree in trees]
-        assert len(sizes) > 3
-        assert all(after <= before / 2 for before, after in pairwise(sizes))
 
 
 @for_each("key", ["mdav-2", "dba-2", "imhm", "pcl", "cbfs-mhm"])

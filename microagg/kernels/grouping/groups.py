@@ -226,10 +226,10 @@ def group_while_many(
             order = order[pool.tree.slots[order] >= 0]
             seeds = order[: max(FEWEST_SEEDS, int(left * SHARE_OF_SEEDS))]
             # Lists of seeds must be whole, or their first record may be gone.
-            cache, _ = neighbor_lists.renew_cache(cache, pool, seeds, width, width, executor)
+            cache = neighbor_lists.renew_cache(cache, pool, seeds, width, width, executor)
             if second:
                 both = np.union1d(seeds, cache.lists[:, 0][cache.lists[:, 0] >= 0])
-                cache, _ = neighbor_lists.renew_cache(cache, pool, both, width, k, executor)
+                cache = neighbor_lists.renew_cache(cache, pool, both, width, k, executor)
             step(cache, seeds, until)
     unassigned = groups.labels < 0
     return groups, brute_force.pool_of(X, np.flatnonzero(unassigned)), order[unassigned[order]]

@@ -13,7 +13,6 @@ up is found in the tree.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from itertools import compress, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.grouping.groups import Groups, form, form_in_tree, make_groups
 from microagg.kernels.neighbors import brute_force, kd_tree, neighbor_lists, tree_queries
 from microagg.kernels.neighbors.brute_force import ALIVE, Pool
-from microagg.kernels.neighbors.kd_tree import LEAF, TreePool, number_left, pool_of_rest
+from microagg.kernels.neighbors.kd_tree import LEAF, TreePool, number_left
 from microagg.kernels.neighbors.neighbor_lists import NeighborCache, farthest_from, nearest_to
 from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query
 from microagg.progress import checkpoint
@@ -41,17 +40,8 @@ PREDICTED_AT_MOST = 128
 #: How many records farthest from an r are looked up: s, and another one in case s is taken before.
 FARTHEST_LISTED = 2
 
-#: How much longer it takes to visit a leaf than to pass over as many records, roughly. By this the tree is given up
-#: where passes are faster, as may be with many attributes; but not for fewer unassigned records than these, for which
-#: it makes little difference.
-COST_OF_LEAF = 3
-GIVEN_UP_FROM = 4_096
-
 # How many passes over the unassigned records a round makes, at most.
 _PASSES = 3
-
-#: Once half the records of a tree have left, the rest get a new tree if there are at least this many of them.
-WORTH_A_TREE = 16_384
 
 
 @kernel
@@ -104,116 +94,55 @@ def _group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tupl
     if pool is None:
         return groups, brute_force.make_pool(X)
     until = max(until, neighbor_lists.FEWEST)
-    # The records of the tree, and their groups.
-    records, current = np.arange(n), groups
+    near, far = neighbor_lists.empty_cache(n), neighbor_lists.empty_cache(n)
+    outermost = make_farthest_list(pool)
+    most = PREDICTED_AT_FIRST
     with ThreadPoolExecutor(running.THREADS) as executor:
-        while True:
-            half = len(records) // 2
-            stop = max(until, half) if half >= WORTH_A_TREE else until
-            pays = _form_until(current, pool, k, stop, in_pairs, n, executor)
-            groups.labels[records] = current.labels
-            left = np.flatnonzero(pool.tree.slots >= 0)
-            records = records[left]
-            if len(records) < until or not pays:
-                break
-            pool = pool_of_rest(pool, left)
-            current = groups._replace(labels=np.full(len(records), -1))
-    rest = brute_force.pool_of(X, records)
+        while (left := number_left(pool)) >= until:
+            checkpoint("forming groups", 1.0 - left / n)
+            outermost = make_farthest_list(pool) if is_used_up(pool, outermost) else without_assigned(pool, outermost)
+            seeds = farthest_of_list(pool, outermost, min(most, left // k))
+            near, far = _look_ahead(pool, near, far, seeds, k, in_pairs, executor)
+            looked_up = far.rows if in_pairs else near.rows
+            # The fewer are predicted at a time, the more that were not are let pass.
+            unpredicted = PREDICTED_AT_MOST // most - 1
+            predicted = _form(groups, pool, outermost, near, far, looked_up, k, until, in_pairs, unpredicted)
+            # Where predictions fail, fewer are made, and more is left to the tree.
+            if 8 * predicted < len(seeds) or predicted == 0:
+                most = max(most // 2, 1)
+            elif 2 * predicted >= most:
+                most = min(2 * most, PREDICTED_AT_MOST)
+    rest = brute_force.pool_of(X, np.flatnonzero(pool.tree.slots >= 0))
     # The sums of the rest alone might differ in the last bit from those that the removals have left.
     rest.totals[:] = pool.totals
     return groups, rest
 
 
-def _form_until(
-    groups: Groups, pool: TreePool, k: int, until: int, in_pairs: bool, n: int, executor: ThreadPoolExecutor
-) -> bool:
-    """Form groups until fewer than ``until`` of ``n`` records are unassigned; return whether the tree still pays."""
-    near, far = neighbor_lists.empty_cache(len(pool.X)), neighbor_lists.empty_cache(len(pool.X))
-    outermost = make_farthest_list(pool)
-    most = PREDICTED_AT_FIRST
-    visited = rounds = 0.0
-    while (left := number_left(pool)) >= until:
-        checkpoint("forming groups", 1.0 - left / n)
-        outermost = make_farthest_list(pool) if is_used_up(pool, outermost) else without_assigned(pool, outermost)
-        seeds = farthest_of_list(pool, outermost, min(most, left // k))
-        near, far, visited_ahead = _look_ahead(pool, near, far, seeds, k, in_pairs, executor)
-        looked_up = far.rows if in_pairs else near.rows
-        # The fewer are predicted at a time, the more that were not are let pass.
-        unpredicted = PREDICTED_AT_MOST // most - 1
-        predicted, formed, visited_now = _form(
-            groups, pool, outermost, near, far, looked_up, k, until, in_pairs, unpredicted
-        )
-        # Where predictions fail, fewer are made, and more is left to the tree.
-        if 8 * predicted < len(seeds) or predicted == 0:
-            most = max(most // 2, 1)
-        elif 2 * predicted >= most:
-            most = min(2 * most, PREDICTED_AT_MOST)
-        visited += visited_ahead / running.THREADS + visited_now
-        rounds += formed
-        if rounds >= PREDICTED_AT_FIRST:
-            left, passes = number_left(pool), 3 if in_pairs else 2
-            if left >= GIVEN_UP_FROM and visited * COST_OF_LEAF * LEAF > rounds * passes * left:
-                return False
-            # Earlier rounds count less and less.
-            visited, rounds = visited / 2, rounds / 2
-    return True
-
-
 def _look_ahead(
     pool: TreePool, near: NeighborCache, far: NeighborCache, seeds: IntArray, k: int, in_pairs: bool,
     executor: ThreadPoolExecutor,
-) -> tuple[NeighborCache, NeighborCache, int]:  # fmt: skip
-    """Look up what ``seeds`` as r will need: nearest and farthest records; return also how many leaves were visited."""
-    width = k - 1 + neighbor_lists.SPARE
-    near, visited = neighbor_lists.renew_cache(near, pool, seeds, width, k - 1, executor)
+) -> tuple[NeighborCache, NeighborCache]:  # fmt: skip
+    """Look up what ``seeds`` as r will need: their farthest records, and the nearest of both."""
     if in_pairs:
-        seeds, _ = _predict(pool, near, far, seeds, k)
-        far, for_far = neighbor_lists.renew_cache(far, pool, seeds, FARTHEST_LISTED, 1, executor, far=True)
-        seeds, opposite = _predict(pool, near, far, seeds, k)
-        near, for_both = neighbor_lists.renew_cache(near, pool, np.union1d(seeds, opposite), width, k - 1, executor)
-        visited += for_far + for_both
-    return near, far, visited
-
-
-def _unassigned_in(pool: TreePool, cache: NeighborCache) -> dict[int, list[int]]:
-    """Return of each list its records that are unassigned, the first ones first."""
-    unassigned = (cache.lists >= 0) & (pool.tree.slots[cache.lists] >= 0)
-    lists = zip(cache.lists.tolist(), unassigned.tolist(), strict=True)
-    return dict(zip(cache.records.tolist(), (list(compress(*each)) for each in lists), strict=True))
-
-
-def _predict(
-    pool: TreePool, near: NeighborCache, far: NeighborCache, seeds: IntArray, k: int
-) -> tuple[IntArray, IntArray]:
-    """Return which of ``seeds`` will be an r, as no earlier group takes them, and their s, as far as lists tell."""
-    nearest, farthest = _unassigned_in(pool, near), _unassigned_in(pool, far)
-    gone: set[int] = set()
-    survivors, opposite = [], []
-    for r in seeds.tolist():
-        if r in gone:
-            continue
-        survivors.append(r)
-        gone |= {r, *islice((record for record in nearest.get(r, ()) if record not in gone), k - 1)}
-        s = next((record for record in farthest.get(r, ()) if record not in gone), None)
-        if s is not None:
-            opposite.append(s)
-            gone |= {s, *islice((record for record in nearest.get(s, ()) if record not in gone), k - 1)}
-    return np.array(survivors, dtype=np.int64), np.array(opposite, dtype=np.int64)
+        far = neighbor_lists.renew_cache(far, pool, seeds, FARTHEST_LISTED, 1, executor, far=True)
+        opposite = far.lists[far.rows[seeds], 0]
+        seeds = np.union1d(seeds, opposite[(opposite >= 0) & (pool.tree.slots[opposite] >= 0)])
+    return neighbor_lists.renew_cache(near, pool, seeds, k - 1 + neighbor_lists.SPARE, k - 1, executor), far
 
 
 @kernel
 def _form(
     groups: Groups, pool: TreePool, outermost: FarthestList, near: NeighborCache, far: NeighborCache,
     looked_up: IntArray, k: int, until: int, in_pairs: bool, unpredicted: int,
-) -> tuple[int, int, int]:  # fmt: skip
+) -> int:  # fmt: skip
     """Form groups, or pairs of them, until the next r was not predicted, but let the first ``unpredicted`` pass.
 
     Predicted are the records that are not -1 in ``looked_up``, shape (n,). It also ends when fewer than ``until``
     records are unassigned or the list of the farthest is used up. Return around how many predicted r groups were
-    formed, around how many r in all, and how many leaves were visited.
+    formed.
     """
     query = make_query(k + 1)
-    predicted = formed = 0
+    predicted = 0
     while number_left(pool) >= until:
         r = farthest_from_mean(pool, outermost, query)
         if r < 0:
@@ -224,7 +153,6 @@ def _form(
             unpredicted -= 1
         else:
             break
-        formed += 1
         count = nearest_to(pool, near, r, k - 1, query)
         form_in_tree(groups, pool, r, query.records[:count])
         if in_pairs:
@@ -233,7 +161,7 @@ def _form(
             s = farthest_from(pool, far, r, query)
             count = nearest_to(pool, near, s, k - 1, query)
             form_in_tree(groups, pool, s, query.records[:count])
-    return predicted, formed, query.visited[0]
+    return predicted
 
 
 # The record farthest from the centroid of the unassigned records, while that centroid moves. Those farthest from where

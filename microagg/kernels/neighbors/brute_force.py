@@ -293,7 +293,7 @@ def nearest_to_seed(pool: Pool, seed: int, k: int) -> IntArray:
     return members
 
 
-# The two unassigned records farthest apart, for MD and M-d. Each record keeps the distance to the farthest record that
+# The two unassigned records farthest apart, for MD, M-d and others. Each record keeps the distance to the farthest that
 # it knew, its reach: an upper bound, as records only leave. Only those of the largest reach are measured again. Time
 # O(n²d) for the first distances and O(nd) for each one measured again.
 

@@ -304,14 +304,6 @@ def make_tree_pool(X: FloatArray) -> TreePool:
     return TreePool(X, make_tree(pool.columns, center, running.THREADS), pool.totals)
 
 
-def pool_of_rest(pool: TreePool, left: IntArray) -> TreePool:
-    """Return a pool, with full leaves, of the unassigned records ``left``, ascending, numbered anew in this order."""
-    rest = make_tree_pool(pool.X[left])
-    # The sums of the rest alone might differ in the last bit from those that the removals have left.
-    rest.totals[:] = pool.totals
-    return rest
-
-
 @borrows
 def number_left(pool: TreePool) -> int:
     """Return how many records are unassigned."""

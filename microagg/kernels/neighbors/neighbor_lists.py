@@ -48,8 +48,8 @@ def empty_cache(n: int) -> NeighborCache:
 def renew_cache(
     cache: NeighborCache, pool: TreePool, records: IntArray, width: int, needed: int, executor: ThreadPoolExecutor,
     far: bool = False,
-) -> tuple[NeighborCache, int]:  # fmt: skip
-    """Return a cache of lists of the records nearest to ``records``, or ``far`` ones, and how many leaves were visited.
+) -> NeighborCache:  # fmt: skip
+    """Return a cache of lists of the records nearest to ``records``, or farthest from them if ``far``.
 
     ``cache`` is used up: of its lists, which must have the same ``width``, those stay that have ``needed`` unassigned
     records.
@@ -64,7 +64,7 @@ def renew_cache(
     lists = np.full((len(records), width), _NONE)
     if len(reused) > 0:
         lists[len(new) :] = cache.lists[cache.rows[reused]]
-    visited = running.in_parts(
+    running.in_parts(
         executor,
         lambda start, stop: list_records(pool, new[start:stop], lists[start:stop], far, np.inf),
         0,
@@ -74,7 +74,7 @@ def renew_cache(
     cache.rows[cache.records] = _NONE
     order = np.concatenate([new, reused])
     cache.rows[order] = np.arange(len(order))
-    return NeighborCache(cache.rows, order, lists), sum(visited)
+    return NeighborCache(cache.rows, order, lists)
 
 
 @kernel

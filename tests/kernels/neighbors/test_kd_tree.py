@@ -12,7 +12,6 @@ from microagg.kernels.neighbors.kd_tree import (
     farthest_from_mean_first,
     make_tree_pool,
     number_left,
-    pool_of_rest,
     remove,
 )
 from tests.cases import for_each
@@ -98,22 +97,6 @@ def test_the_centroid_of_a_tree_pool_is_correctly_rounded(family):
     for at, record in enumerate(order[:-1]):
         take(groups, pool, 0, record)
         assert np.array_equal(centroid(pool), exact_centroid(X, order[at + 1 :]))
-
-
-@for_each("family", FAMILIES)
-def test_a_pool_of_the_rest_knows_the_records_by_their_order(family):
-    X, rng = generate(family, 300, 3)
-    pool, groups = make_tree_pool(X), make_groups(300, 3, 1)
-    for record in rng.permutation(300)[:190]:
-        take(groups, pool, 0, record)
-    left = np.flatnonzero(groups.labels < 0)
-    rest = pool_of_rest(pool, left)
-    assert np.array_equal(rest.X, X[left])
-    assert number_left(rest) == 110
-    assert_sound(rest.tree, rest.X, np.arange(110))
-    assert np.array_equal(centroid(rest), centroid(pool))
-    take(groups, rest, 0, 0)
-    assert centroid(pool).tolist() != centroid(rest).tolist() or family == "all-equal"
 
 
 @for_each("family", FAMILIES)

@@ -57,7 +57,7 @@ def test_lists_are_those_of_a_pass_over_all_records_and_kept_while_they_serve(mo
                 order = order[gone:]
                 records = rng.permutation(order)[:count]
                 before = cache.rows.copy(), cache.lists
-                cache, _ = renew_cache(cache, pool, records, 6, needed, executor, far)
+                cache = renew_cache(cache, pool, records, 6, needed, executor, far)
                 assert sorted(cache.records) == sorted(records)
                 assert np.array_equal(cache.records[cache.rows[records]], records)
                 assert (np.delete(cache.rows, records) == -1).all()
@@ -84,8 +84,8 @@ def test_answers_are_the_same_whether_or_not_they_were_looked_up(family, width):
         for at in range(n):
             alive = np.sort(order[at:])
             if at % 20 == 5:
-                near, _ = renew_cache(near, pool, rng.permutation(alive)[:40], width, width, executor)
-                far, _ = renew_cache(far, pool, rng.permutation(alive)[:40], width, width, executor, far=True)
+                near = renew_cache(near, pool, rng.permutation(alive)[:40], width, width, executor)
+                far = renew_cache(far, pool, rng.permutation(alive)[:40], width, width, executor, far=True)
             for record in rng.choice(alive, 3):
                 distances = squared(X, X[record])
                 others = alive[alive != record]
