@@ -31,9 +31,8 @@ from microagg.kernels.grouping.groups import (
     Groups,
     form,
     form_in_tree,
-    group_while_many,
+    group_from_outside,
     growth,
-    in_stretches,
     join,
     least_growth,
     sse_of,
@@ -268,15 +267,14 @@ class MDAVStar(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        groups, pool, order = group_while_many(
+        groups, pool = group_from_outside(
             X,
             k,
             4_200 + 300 * k,
             lambda groups, pool: partial(_form, groups, pool, make_centroid_index(pool.tree, len(groups.sizes)), k),
+            lambda groups, pool, seeds: _form_by_passes(X, groups, pool, seeds, k),
+            3,  # two passes over the records, and one over the groups
             second=True,  # the nearest records of y are needed, too
         )
-        # Two passes over the records, and one over the groups.
-        for seeds in in_stretches(pool, order, k, 3):
-            _form_by_passes(X, groups, pool, seeds, k)
         _assign_rest(X, groups, pool)
         return groups.labels

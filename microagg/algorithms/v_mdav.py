@@ -30,8 +30,7 @@ from microagg.kernels.grouping.groups import (
     Groups,
     form,
     form_in_tree,
-    group_while_many,
-    in_stretches,
+    group_from_outside,
     join,
     rest_to_nearest_centroid,
     take,
@@ -130,9 +129,14 @@ def _form(
 def _labels(X: FloatArray, k: int, gamma: float) -> IntArray:
     """Return the labels of V-MDAV for ``X``, shape (n, d), n >= k; with a ``gamma`` of 0 those of MDAV+."""
     least, passes = (4_200 + 60 * k, 4 * k) if gamma > 0.0 else (9_000 + 600 * k, 1)
-    groups, pool, order = group_while_many(X, k, least, lambda groups, pool: partial(_form, groups, pool, k, gamma))
-    for seeds in in_stretches(pool, order, k, passes):
-        _form_by_passes(X, groups, pool, seeds, k, gamma)
+    groups, pool = group_from_outside(
+        X,
+        k,
+        least,
+        lambda groups, pool: partial(_form, groups, pool, k, gamma),
+        lambda groups, pool, seeds: _form_by_passes(X, groups, pool, seeds, k, gamma),
+        passes,
+    )
     rest_to_nearest_centroid(groups, pool, False)
     return groups.labels
 

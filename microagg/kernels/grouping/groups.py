@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -197,53 +197,49 @@ SHARE_OF_SEEDS = 1 / 128
 FEWEST_SEEDS = 64
 
 
-def group_while_many(
+def group_from_outside(
     X: FloatArray,
     k: int,
     least: int,
     make_step: Callable[[Groups, TreePool], Callable[..., None]],
+    step_by_passes: Callable[[Groups, Pool, IntArray], None],
+    passes: int,
     second: bool = False,
-) -> tuple[Groups, Pool, IntArray]:
-    """Take the records of ``X``, shape (n, d), n >= k, into groups as long as many are unassigned.
+) -> tuple[Groups, Pool]:
+    """Take the records of ``X``, shape (n, d), n >= k, into groups around seeds while k or more are unassigned.
 
-    ``make_step(groups, pool)`` returns a function of lists of nearest records, seeds, and the number of unassigned
-    records at which to stop. If ``second``, the records nearest to the seeds have lists, too. From ``least`` records on
-    a tree pays, see :func:`.neighbor_lists.tree_if_faster`; where it does not, nothing is formed. Return the
-    groups, the unassigned records, and those that may still be seeds, in their order.
+    While many are, by the step that ``make_step(groups, pool)`` returns, a function of lists of nearest records, seeds,
+    and the number of unassigned records at which to stop; if ``second``, the records nearest to the seeds have lists,
+    too. Then, and if fewer than ``least`` records are too few for a tree (see :func:`.neighbor_lists.tree_if_faster`),
+    by a step that makes about ``passes`` passes for each seed. Return the groups and the unassigned records.
     """
     n, d = X.shape
     groups = make_groups(n, d, k)
     pool = neighbor_lists.tree_if_faster(X, k, least)
     if pool is None:
-        all_records = brute_force.make_pool(X)
-        return groups, all_records, brute_force.farthest_from_mean_first(all_records)
-    until, width = max(k, neighbor_lists.FEWEST), k - 1 + neighbor_lists.SPARE
-    step = make_step(groups, pool)
-    order, cache = kd_tree.farthest_from_mean_first(pool), neighbor_lists.empty_cache(n)
-    with ThreadPoolExecutor(running.THREADS) as executor:
-        while (left := kd_tree.number_left(pool)) >= until:
-            checkpoint("forming groups", 1.0 - left / n)
-            order = order[pool.tree.slots[order] >= 0]
-            seeds = order[: max(FEWEST_SEEDS, int(left * SHARE_OF_SEEDS))]
-            # Lists of seeds must be whole, or their first record may be gone.
-            cache = neighbor_lists.renew_cache(cache, pool, seeds, width, width, executor)
-            if second:
-                both = np.union1d(seeds, cache.lists[:, 0][cache.lists[:, 0] >= 0])
-                cache = neighbor_lists.renew_cache(cache, pool, both, width, k, executor)
-            step(cache, seeds, until)
-    unassigned = groups.labels < 0
-    return groups, brute_force.pool_of(X, np.flatnonzero(unassigned)), order[unassigned[order]]
-
-
-def in_stretches(pool: Pool, order: IntArray, k: int, passes: int) -> Iterator[IntArray]:
-    """Yield the seeds ``order``, shape (m,), in stretches, with a checkpoint before each, while ``k`` are unassigned.
-
-    The caller groups those that are unassigned, with about ``passes`` passes over the ``pool`` for each.
-    """
-    n, d = len(pool.positions), len(pool.columns)
+        rest = brute_force.make_pool(X)
+        order = brute_force.farthest_from_mean_first(rest)
+    else:
+        until, width = max(k, neighbor_lists.FEWEST), k - 1 + neighbor_lists.SPARE
+        step = make_step(groups, pool)
+        order, cache = kd_tree.farthest_from_mean_first(pool), neighbor_lists.empty_cache(n)
+        with ThreadPoolExecutor(running.THREADS) as executor:
+            while (left := kd_tree.number_left(pool)) >= until:
+                checkpoint("forming groups", 1.0 - left / n)
+                order = order[pool.tree.slots[order] >= 0]
+                seeds = order[: max(FEWEST_SEEDS, int(left * SHARE_OF_SEEDS))]
+                # Lists of seeds must be whole, or their first record may be gone.
+                cache = neighbor_lists.renew_cache(cache, pool, seeds, width, width, executor)
+                if second:
+                    both = np.union1d(seeds, cache.lists[:, 0][cache.lists[:, 0] >= 0])
+                    cache = neighbor_lists.renew_cache(cache, pool, both, width, k, executor)
+                step(cache, seeds, until)
+        rest = brute_force.pool_of(X, np.flatnonzero(groups.labels < 0))
+        order = order[groups.labels[order] < 0]
     start = 0
-    while start < len(order) and (left := int(pool.counts[ALIVE])) >= k:
+    while start < len(order) and (left := int(rest.counts[ALIVE])) >= k:
         checkpoint("forming groups", 1.0 - left / n)
         stop = start + brute_force.passes_at_a_time(left, passes * d)
-        yield order[start:stop]
+        step_by_passes(groups, rest, order[start:stop])
         start = stop
+    return groups, rest

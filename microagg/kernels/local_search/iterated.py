@@ -285,16 +285,6 @@ def neighbors_within(neighbors: IntArray, records: IntArray) -> IntArray:
 
 def descend_by_regions(X: FloatArray, labels: IntArray, k: int) -> Generator[tuple[str, float]]:
     """Improve a partition of ``X``, shape (n, d), region by region, in place; yield as :func:`~.descent.descend`."""
-    for number in range(ROUNDS):
-        for share in _descend_once(X, labels, k, np.random.default_rng(number)):
-            yield "moving records", (number + share) / ROUNDS
-
-
-def _descend_once(X: FloatArray, labels: IntArray, k: int, draw: np.random.Generator) -> Generator[float]:
-    """Divide the records into regions, improve each, and yield the share of finished regions."""
-    labels[:] = canonical_labels(labels)
-    regions = divide(group_means(X, labels), np.bincount(labels), draw, most=MOST_IN_REGION)
-    parts, firsts = records_of(regions, labels, k)
     budget = budget_for(len(X), k)
 
     def improve(part: IntArray, stop: threading.Event) -> IntArray:
@@ -305,7 +295,13 @@ def _descend_once(X: FloatArray, labels: IntArray, k: int, draw: np.random.Gener
                 break
         return canonical_labels(state.labels)
 
-    yield from search_regions(labels, parts, firsts, [partial(improve, part) for part in parts])
+    for number in range(ROUNDS):
+        labels[:] = canonical_labels(labels)
+        draw = np.random.default_rng(number)
+        regions = divide(group_means(X, labels), np.bincount(labels), draw, most=MOST_IN_REGION)
+        parts, firsts = records_of(regions, labels, k)
+        for share in search_regions(labels, parts, firsts, [partial(improve, part) for part in parts]):
+            yield "moving records", (number + share) / ROUNDS
 
 
 def search_regions(
