@@ -150,10 +150,7 @@ def _merge_some(groups: Hierarchy, k: int, steps: int) -> None:
 
 
 def _split(X: FloatArray, k: int, begin: float, share: float) -> IntArray:
-    """Return labels for ``X``, shape (n, d), n >= 2k, after steps 2 and 3.
-
-    ``begin`` is the share of the whole run that is done before, and ``share`` that of this call.
-    """
+    """Return the labels after steps 2 and 3, a ``share`` of the whole run of which ``begin`` is done before."""
     n, d = X.shape
     step = brute_force.passes_at_a_time(n, d)
     pool, reach, partner = brute_force.make_pool(X), np.full(n, np.inf), np.full(n, -1)

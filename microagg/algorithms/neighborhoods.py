@@ -148,11 +148,7 @@ def _form_best_neighborhoods(
 
 
 def _group_neighborhoods(X: FloatArray, k: int, *, dense: bool) -> IntArray:
-    """Return the labels of groups that are k-neighborhoods, in the order in which they are formed: of DBA-1 or GSMS.
-
-    The neighborhood of least SSE is next if ``dense``, else the one whose centroid is farthest from that of all
-    unassigned records.
-    """
+    """Return the labels of DBA-1 if ``dense``, else of GSMS, groups numbered as they are formed."""
     n, d = X.shape
     pool, groups, hoods = brute_force.make_pool(X), make_groups(n, d, k), _make_neighborhoods(X, k)
     # The centroid of each record's neighborhood, NaN where there is none, and its SSE, infinite there.

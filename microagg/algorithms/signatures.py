@@ -37,11 +37,7 @@ def constructor(cls: Any) -> Callable[..., None]:
 
 
 def documentation(cls: Any, of_base: str) -> str:
-    """Complete the docstring of ``cls`` from its ``info`` and ``params``, and from ``of_base``, that of its base class.
-
-    The docstring in the source is one sentence, and a section "Attributes" if a fit sets attributes that not all
-    algorithms have.
-    """
+    """Return the docstring of ``cls``: its own, a sentence and "Attributes" if any, with all that it declares."""
     info = cls.info
     heading = "\n\nAttributes\n----------\n"
     synopsis, _, attributes = inspect.cleandoc(cls.__doc__ or info.title).partition(heading)

@@ -187,10 +187,9 @@ def _append_groups(
     X: FloatArray, members: IntArray, begins: IntArray, centers: FloatArray, pool: Pool, order: IntArray, filled: int,
     stop: int, group: int, previous: int,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Append the records of ``group`` and the groups after it to ``order`` until it has at least ``stop`` records.
+    """Append groups to ``order``, ``group`` first, until ``stop`` records or more are on it.
 
-    ``pool`` holds the centroids of the groups that are not on the path yet; ``previous`` is the last group on it.
-    Return the number of records on the path, the next group and the last group.
+    ``pool`` has the centroids of the other groups. Return how many records are on it, the next group and the last one.
     """
     to_group = np.empty(len(centers))
     while filled < stop:

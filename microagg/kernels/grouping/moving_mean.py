@@ -67,11 +67,7 @@ def form_group(groups: Groups, pool: Pool, k: int) -> None:
 
 
 def form_groups(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Groups, Pool]:
-    """Form groups of k records of ``X``, shape (n, d), n >= k, while at least ``until`` records are unassigned.
-
-    They are formed in pairs, or one by one; ``until`` is no less than what a round takes. Return the groups and the
-    pool.
-    """
+    """Form groups of k of ``X``, shape (n, d), in pairs or singly, while ``until`` or more records are unassigned."""
     groups, pool = _group_while_many(X, k, until, in_pairs)
     n, d = X.shape
     taken = 2 * k if in_pairs else k
@@ -83,10 +79,7 @@ def form_groups(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Grou
 
 
 def _group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Groups, Pool]:
-    """Do as :func:`form_groups` as long as many records are unassigned; ``until`` or more may be left.
-
-    If passes over all records are faster from the beginning, no groups are formed.
-    """
+    """Like :func:`form_groups`, but only while many records are unassigned; no groups where passes are faster."""
     n, d = X.shape
     groups = make_groups(n, d, k)
     least, for_each_k = LEAST_IN_PAIRS if in_pairs else LEAST_SINGLY
