@@ -12,6 +12,7 @@ from microagg.kernels.neighbors.tree_queries import (
     largest_distance_bounds,
     make_query,
     nearest,
+    search,
 )
 from tests.cases import for_each
 from tests.kernels.families import (
@@ -55,12 +56,18 @@ def test_no_record_is_nearer_or_farther_than_its_boxes_say(family, d):
 
 
 def assert_finds(tree, X, alive, point, most, excluded, query):
-    """All three searches around a point find what a pass over the records left does."""
+    """All searches around a point find what a pass over the records left does, with a share as near as any."""
     distances = squared(X, point)
     others = alive[alive != excluded]
     expected = first(distances, others, most)
     assert found(nearest(tree, point, most, excluded, query), query) == expected
     assert np.array_equal(query.values[: len(expected)], distances[expected])
+    for share in (0.0, 0.1, 1.0):
+        roughly = found(search(tree, point, -1.0, most, excluded, share, 0, query), query)
+        assert len(roughly) == len(expected)
+        assert set(roughly) <= set(others.tolist())
+        assert first(distances, roughly, most) == roughly
+    assert np.array_equal(distances[roughly], distances[expected])
     own = squared(point[np.newaxis], tree.center)[0]
     expected = first(-distances, others, most)
     assert found(farthest(tree, point, own, most, excluded, query), query) == expected
