@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -101,8 +100,6 @@ class LinearProgram:
     first: up to k = 6 until a round gains little, from k = 7 on until it has converged. With more than 50,000 records
     there is no set partitioning; without clique partitioning, the nearest-neighbor bound stays.
 
-    A pickled object keeps its bound; the current program starts anew.
-
     Parameters
     ----------
     X : array of float, shape (n, d)
@@ -139,15 +136,7 @@ class LinearProgram:
         certain = optimum is not None and self._rounding <= CLOSED / 4 * math.sqrt(optimum)
         self._is_optimal = k == 1 or equal or certain
         self._done = False
-        self._proof: Proof | None = None  # of a program before pickling
         self._seconds = time.perf_counter() - started
-
-    def __getstate__(self) -> dict[str, Any]:
-        """State without the programs: the bound and the best partition."""
-        programs = dict.fromkeys(("_cliques", "_sets", "_tree"))
-        results = {"_first_sse": self.bound.sse, "_is_optimal": self.bound.optimal, "_proof": self.proof}
-        offered = self._offered if self.labels is None else self.labels
-        return self.__dict__ | programs | results | {"_offered": offered}
 
     @property
     def bound(self) -> Bound:
@@ -181,7 +170,7 @@ class LinearProgram:
     @property
     def proof(self) -> Proof | None:
         """Proof of the bound, with the best known partition, or None without one."""
-        return self._proof if self._tree is None else self._tree.proof
+        return None if self._tree is None else self._tree.proof
 
     def offer(self, labels: IntArray) -> None:
         """Offer a partition into groups of at least k, shape (n,), to :meth:`improve`, from any thread."""

@@ -22,7 +22,6 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable
-from functools import partial
 from itertools import count
 from typing import NamedTuple
 
@@ -40,7 +39,7 @@ from microagg.optimum.master_problem import (
     most_fractional_pair,
     run,
 )
-from microagg.optimum.program import ALLOWANCE, prove_bound, usable
+from microagg.optimum.program import ALLOWANCE
 from microagg.optimum.set_partitioning import SetPartitioning
 from microagg.validation import FloatArray, IntArray
 
@@ -197,10 +196,10 @@ class Enumerated:
                 return False
             self._values = np.array(self._highs.getSolution().col_value)[self._n :]
             prices = self._prices()
-            multipliers = prices.multipliers(self._n)
-            reduced = self._reduced_costs(prices) if usable(*multipliers) else np.zeros(len(self._costs))
-            bound = prove_bound(partial(self._lower_bound, prices, reduced), *multipliers)
-            if bound > self._bound:
+            usable = prices.usable(self._n)
+            reduced = self._reduced_costs(prices) if usable else np.zeros(len(self._costs))
+            bound = self._lower_bound(prices, reduced) if usable else -np.inf
+            if self._bound < bound < np.inf:
                 self._bound, self._proving = bound, prices.without_idle_cuts()
             absent = self._allowed.copy()
             absent[self._columns] = False

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from operator import attrgetter
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,7 +67,7 @@ class Certificate:
 
     Several threads may call :meth:`narrow`, one after the other; other threads may read at any time. For parameters and
     errors see :class:`microagg.optimum.search.Search`. ``X`` may be Records of mixed attributes, whose loss is
-    Total-IL, see :mod:`microagg.optimum.mixed`. A pickled certificate continues from its results.
+    Total-IL, see :mod:`microagg.optimum.mixed`.
     """
 
     def __init__(self, X: ArrayLike | Records, k: int, labels: ArrayLike | None = None) -> None:
@@ -86,15 +86,6 @@ class Certificate:
         # the start and after each gain. The minimum loss lies between the last two.
         self.found = [(0.0, self._search.information_loss)]
         self.proven = [(0.0, self._program.bound.information_loss)]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """State without the lock."""
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickled state."""
-        self.__dict__ |= state
-        self._lock = threading.Lock()
 
     @property
     def labels(self) -> IntArray:

@@ -52,13 +52,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from microagg.kernels.bounds.cliques import ROUNDING, make_graph, price_pairs, violated_inequalities
-from microagg.optimum.program import ALLOWANCE, Multipliers, Program, prove_bound, usable
+from microagg.optimum.program import ALLOWANCE, Program, usable
 from microagg.validation import FloatArray, IntArray
 
 #: Maximum numbers of leaves of the inequalities: each next one once the last gains little.
@@ -225,8 +224,7 @@ class CliquePartitioning(Program):
         # The missing pairs at the last dual values enter, too, but these values give no bound.
         for duals, is_best in ((self._duals, True), (self._y, False)):
             missing = 0.0
-            multipliers = Multipliers(duals, self._sides.shape), Multipliers(duals[n:], self._sides[n:].shape, high=0.0)
-            if not usable(*multipliers):
+            if not (usable(duals, len(self._sides)) and usable(duals[n:], len(self._sides) - n, high=0.0)):
                 continue
             for first, last in _chunks(n, CHUNK // 4):
                 keys, total = price_pairs(self._blocks, graph, duals[:n], self.k, first, last, 4 * self.k)
@@ -235,7 +233,8 @@ class CliquePartitioning(Program):
                 yield False
             if is_best:
                 # Computed anew from the dual values at which the missing pairs were found.
-                self._round_bound = prove_bound(partial(self._evaluate, duals, missing * (1 + ALLOWANCE)), *multipliers)
+                bound = self._evaluate(duals, missing * (1 + ALLOWANCE))
+                self._round_bound = bound if np.isfinite(bound) else -np.inf
         self.bound = max(self.bound, self._round_bound)
 
     def _separate(self) -> Iterator[bool]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from microagg.kernels.bounds.rank_one import Cut, violated_cuts
 from microagg.kernels.running import THREADS
-from microagg.optimum.program import Multipliers
+from microagg.optimum.program import usable
 from microagg.validation import FloatArray, IntArray
 
 #: A sum of values within this distance of an integer counts as that integer.
@@ -49,9 +49,9 @@ class Prices(NamedTuple):
         """Sum of the sizes of the terms of :attr:`value`."""
         return float(np.abs(self.pi).sum()) + float(self.sigma @ cut_limits(self.cuts))
 
-    def multipliers(self, n: int) -> tuple[Multipliers, Multipliers]:
-        """All values with the shapes and ranges that they must have for ``n`` records."""
-        return Multipliers(self.pi, (n,)), Multipliers(self.sigma, (len(self.cuts),), low=0.0)
+    def usable(self, n: int) -> bool:
+        """Whether they can prove a bound for ``n`` records."""
+        return usable(self.pi, n) and usable(self.sigma, len(self.cuts), low=0.0)
 
     def without_idle_cuts(self) -> Prices:
         """The same prices with only the cuts whose dual value is not 0."""

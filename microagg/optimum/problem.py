@@ -5,11 +5,10 @@ Groups stay within strata. Measures are those of all records together.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +25,6 @@ from microagg.optimum.nearest_neighbors import Bound, nearest_mixed_neighbor_cur
 from microagg.partition import Partition, join_strata
 from microagg.validation import (
     MOST_NAMED,
-    FloatArray,
     IntArray,
     check_enough_records,
     check_finite,
@@ -37,7 +35,7 @@ from microagg.validation import (
 
 
 @dataclass(frozen=True, eq=False)
-class Problem(ABC):
+class Problem:
     """Data to partition, and measures of their partitions, created by :meth:`of`.
 
     Attributes
@@ -54,7 +52,10 @@ class Problem(ABC):
     classes: IntArray | None
     parts: tuple[IntArray, ...] | None
 
-    _nearest_neighbors: ClassVar[Callable[..., list[Bound]]]
+    @property
+    def mixed(self) -> bool:
+        """Whether the data are records of mixed attributes, whose loss is Total-IL, and not numbers."""
+        return isinstance(self.data, Records)
 
     @staticmethod
     def of(data: ArrayLike | Records, classes: ArrayLike | None = None, *, strata: ArrayLike | None = None) -> Problem:
@@ -73,12 +74,12 @@ class Problem(ABC):
         if isinstance(data, Records):
             check_finite(data.values, [str(attribute.name) for attribute in data.attributes])
             codes = None if classes is None else class_codes(classes, len(data))
-            return _MixedProblem(data, codes, _parts(strata, len(data)))
+            return Problem(data, codes, _parts(strata, len(data)))
         if classes is not None:
             raise ParameterError("classes are for records of mixed attributes: leave them out, or pass Records.")
         X = check_matrix(data)
         check_finite(X)
-        return _NumericProblem(X, None, _parts(strata, len(X)))
+        return Problem(X, None, _parts(strata, len(X)))
 
     def check_sizes(self, k: int) -> None:
         """Raise :class:`DataError` if there are fewer than ``k`` records, in all or in a stratum."""
@@ -108,26 +109,49 @@ class Problem(ABC):
         if reason := self.why_not(method):
             raise ParameterError(reason)
 
-    @abstractmethod
     def part(self, rows: IntArray, info: Info) -> Any:
         """Records at the positions ``rows``, as the algorithm that ``info`` describes takes them.
 
         Mixed records are compared by the domains of all records, whatever their stratum.
         """
+        if self.mixed:
+            return self.data.take(rows)
+        return self._records.take(rows) if info.reads_records(numeric=True) else self.data[rows]
+
+    @cached_property
+    def _records(self) -> Records:
+        """Numbers as records."""
+        return Records.of_numbers(self.data)
 
     def polish(self, partition: Partition) -> Partition:
         """Return ``partition`` improved by local search, within each stratum if there are any."""
         k, labels = partition.k, partition.labels
-        parts = (np.arange(len(labels)),) if self.parts is None else self.parts
-        return join_strata([(rows, Partition(self.improved(rows, labels[rows], k), k)) for rows in parts], k)
+        improved = []
+        for rows in self.parts or (np.arange(len(labels)),):
+            if self.mixed:
+                part_labels = mixed_search.improve(self.data.take(rows), labels[rows], k)
+            else:
+                part_labels = iterated.improve(self.data[rows], labels[rows], k)
+            improved.append((rows, Partition(part_labels, k)))
+        return join_strata(improved, k)
 
-    @abstractmethod
-    def improved(self, rows: IntArray, labels: IntArray, k: int) -> IntArray:
-        """Return the labels of the records at the positions ``rows``, of whole groups, after local search."""
-
-    @abstractmethod
     def why_not(self, method: Method) -> str:
         """Describe in one sentence why ``method`` does not work on these data, or return an empty text."""
+        cls = algorithm(method.key)
+        if self.mixed and not cls.info.mixed:
+            titles = [other.info.title for other in ALGORITHMS.values() if other.info.mixed]
+            return (
+                f"{cls.info.title} works on arrays of numbers, not on records of mixed attributes: "
+                f"choose one of {listing(titles, MOST_NAMED)}."
+            )
+        for param in cls.params if self.classes is None else ():
+            if param.needs_classes and any(setting[param.name] != param.default for setting in method.settings()):
+                instead = "pass classes" if self.mixed else "pass Records and classes"
+                return (
+                    f"{param.name} of {cls.info.title} needs the class of each record: {instead}, or leave "
+                    f"{param.name} at its default."
+                )
+        return ""
 
     def floor(self, ks: Iterable[int]) -> list[Bound]:
         """Return a lower bound on the SSE, or on Total-IL of mixed records, for each k, within the strata.
@@ -145,15 +169,30 @@ class Problem(ABC):
         """
         checked_ks = [check_k(k) for k in ks]
         self.check_sizes(max(checked_ks, default=1))
-        return self._nearest_neighbors(self.data, checked_ks, strata=self.parts)
+        curve = nearest_mixed_neighbor_curve if self.mixed else nearest_neighbor_curve
+        return curve(self.data, checked_ks, strata=self.parts)
 
-    @abstractmethod
     def value(self, partition: Partition) -> float:
-        """Return the loss of ``partition``, by which the best of several settings is chosen."""
+        """Return the SSE of ``partition`` in squared units of the data, or Total-IL of mixed records."""
+        measure = generalization.total_information_loss if self.mixed else loss.sse
+        return measure(self.data, partition.labels)
 
-    @abstractmethod
     def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
         """Return all measures of ``partition``, which may be the polished form of ``unpolished``."""
+        if self.mixed:
+            summary = generalization.summary(self.data, partition.labels, partition.k, self.classes)
+            return {"n_records": len(partition), **vars(summary)}
+        sse = self.value(partition)
+        before = sse if unpolished is partition else self.value(unpolished)
+        return {
+            "information_loss": loss.percent(sse, self._sst),
+            "unpolished": loss.percent(before, self._sst),
+            "sse": sse,
+        }
+
+    @cached_property
+    def _sst(self) -> float:
+        return loss.sst(self.data)
 
 
 def _parts(strata: ArrayLike | None, n: int) -> tuple[IntArray, ...] | None:
@@ -168,81 +207,3 @@ def _parts(strata: ArrayLike | None, n: int) -> tuple[IntArray, ...] | None:
     if codes.min(initial=0) < 0:
         raise DataError(f"record {int(np.argmax(codes < 0))} (counting from 0) belongs to no stratum: fill it in.")
     return tuple(Partition(codes, 1).groups()) if n else ()
-
-
-def _missing_classes(method: Method, instead: str) -> str:
-    """Describe why ``method`` needs classes, and the alternative ``instead``, or return an empty text."""
-    cls = algorithm(method.key)
-    for param in cls.params:
-        if param.needs_classes and any(setting[param.name] != param.default for setting in method.settings()):
-            return (
-                f"{param.name} of {cls.info.title} needs the class of each record: {instead}, or leave {param.name} at "
-                "its default."
-            )
-    return ""
-
-
-class _NumericProblem(Problem):
-    """Numbers, whose loss is the SSE, in squared units of the data."""
-
-    data: FloatArray
-    _nearest_neighbors = staticmethod(nearest_neighbor_curve)
-
-    @cached_property
-    def _sst(self) -> float:
-        return loss.sst(self.data)
-
-    @cached_property
-    def _records(self) -> Records:
-        return Records.of_numbers(self.data)
-
-    def part(self, rows: IntArray, info: Info) -> FloatArray | Records:
-        return self._records.take(rows) if info.reads_records(numeric=True) else self.data[rows]
-
-    def improved(self, rows: IntArray, labels: IntArray, k: int) -> IntArray:
-        return iterated.improve(self.data[rows], labels, k)
-
-    def why_not(self, method: Method) -> str:
-        return _missing_classes(method, "pass Records and classes")
-
-    def value(self, partition: Partition) -> float:
-        return loss.sse(self.data, partition.labels)
-
-    def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
-        sse = self.value(partition)
-        before = sse if unpolished is partition else self.value(unpolished)
-        return {
-            "information_loss": loss.percent(sse, self._sst),
-            "unpolished": loss.percent(before, self._sst),
-            "sse": sse,
-        }
-
-
-class _MixedProblem(Problem):
-    """Records of mixed attributes, whose loss is Total-IL."""
-
-    data: Records
-    _nearest_neighbors = staticmethod(nearest_mixed_neighbor_curve)
-
-    def part(self, rows: IntArray, info: Info) -> Records:
-        return self.data.take(rows)
-
-    def improved(self, rows: IntArray, labels: IntArray, k: int) -> IntArray:
-        return mixed_search.improve(self.data.take(rows), labels, k)
-
-    def why_not(self, method: Method) -> str:
-        info = algorithm(method.key).info
-        if not info.mixed:
-            titles = [other.info.title for other in ALGORITHMS.values() if other.info.mixed]
-            return (
-                f"{info.title} works on arrays of numbers, not on records of mixed attributes: "
-                f"choose one of {listing(titles, MOST_NAMED)}."
-            )
-        return _missing_classes(method, "pass classes") if self.classes is None else ""
-
-    def value(self, partition: Partition) -> float:
-        return generalization.total_information_loss(self.data, partition.labels)
-
-    def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
-        summary = generalization.summary(self.data, partition.labels, partition.k, self.classes)
-        return {"n_records": len(partition), **vars(summary)}

@@ -7,11 +7,9 @@ distinguished by index, so identical ones do no harm.
 
 from __future__ import annotations
 
-import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,30 +25,9 @@ ALL_BUT_ONE = max(1, (os.cpu_count() or 1) - 1)
 _MAX_SIZE = 1e100
 
 
-class Multipliers(NamedTuple):
-    """Numbers from which a bound is computed, such as prices, with their required shape and range."""
-
-    values: Any
-    shape: tuple[int, ...]
-    low: float = -_MAX_SIZE
-    high: float = _MAX_SIZE
-
-
-def usable(*multipliers: Multipliers) -> bool:
-    """Whether all multipliers have their shape and range. Others prove nothing."""
-    return all(
-        each.values.shape == each.shape and bool(((each.values >= each.low) & (each.values <= each.high)).all())
-        for each in multipliers
-    )
-
-
-def prove_bound(prove: Callable[[], float], *multipliers: Multipliers) -> float:
-    """Bound that ``prove`` computes from these multipliers, or -inf if they prove nothing.
-
-    Each bound of a program passes through here. ``prove`` must depend on nothing but the multipliers and the records.
-    """
-    bound = prove() if usable(*multipliers) else -np.inf
-    return bound if math.isfinite(bound) else -np.inf
+def usable(multipliers: FloatArray, n: int, low: float = -_MAX_SIZE, high: float = _MAX_SIZE) -> bool:
+    """Whether there are ``n`` multipliers, all within their range. Others prove nothing."""
+    return multipliers.shape == (n,) and bool(((multipliers >= low) & (multipliers <= high)).all())
 
 
 class Program(ABC):

@@ -29,7 +29,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,7 +67,7 @@ class Search:
 
     Local search comes first, then ruin and recreate, see :mod:`microagg.algorithms.local_search`. For k up to
     6 and without a number of iterations, it alternates with solving parts of the partition to optimality, see
-    :class:`Neighborhoods`. An object serves one thread at a time. A pickled one continues from its best partition.
+    :class:`Neighborhoods`. An object serves one thread at a time.
 
     Parameters
     ----------
@@ -108,30 +108,16 @@ class Search:
         if len(self._best) != len(data):
             raise DataError(f"X has {len(data)} records, but there are labels for {len(self._best)}.")
         self._sst = loss.sst(data)
-        self._begin(data)
+        self._search = IteratedSearch(data, self._best, self._k, self._random_state)
+        self.sse = self._settled_sse = loss.sse(self._search.X, self._best)
+        self._turns: _Turns | None = None
+        if Neighborhoods.fits(len(data), self._k):
+            self._turns = _Turns(Neighborhoods(self._search.X, self._k, self._random_state), self.sse)
         self.trace: list[tuple[float, float]] = [(0.0, self.information_loss)]
         self._elapsed = 0.0
         self._offered: IntArray | None = None
         # The iterations of searches from other initial partitions.
         self._before = 0
-
-    def _begin(self, X: FloatArray) -> None:
-        """Start to search from the best partition."""
-        self._search = IteratedSearch(X, self._best, self._k, self._random_state)
-        self.sse = loss.sse(self._search.X, self._best)
-        self._settled_sse = self.sse
-        self._turns: _Turns | None = None
-        if Neighborhoods.fits(len(X), self._k):
-            self._turns = _Turns(Neighborhoods(self._search.X, self._k, self._random_state), self.sse)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """State with the best partition, without the search and the current program."""
-        return self.__dict__ | {"_search": self._search.X, "_turns": None, "_before": self.iterations}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickled state."""
-        self.__dict__ |= state
-        self._begin(state["_search"])
 
     @property
     def labels(self) -> IntArray:

@@ -54,7 +54,7 @@ import numpy as np
 
 from microagg.kernels.bounds import pricing
 from microagg.optimum.master_problem import SLICE, Master, Prices, group_costs
-from microagg.optimum.program import ALLOWANCE, Program, prove_bound, usable
+from microagg.optimum.program import ALLOWANCE, Program
 from microagg.validation import FloatArray, IntArray
 
 #: Maximum number of groups of a root that enter at a time.
@@ -134,7 +134,7 @@ class SetPartitioning(Program):
                 self._box *= 4.0
                 self.master.confine(self._center, self._box)
                 return True
-            if not usable(*self.master.prices.multipliers(len(self.X))):
+            if not self.master.prices.usable(len(self.X)):
                 self.converged = True  # there is nothing to start from
                 return True
             self._current_search = self._start(self.master.prices)
@@ -154,7 +154,7 @@ class SetPartitioning(Program):
         None for more than ``max_groups``. The next call with the same gap continues a stopped search.
         """
         n, k, prices = len(self.X), self.k, self.prices
-        if not (np.isfinite(gap) and usable(*prices.multipliers(n))):
+        if not (np.isfinite(gap) and prices.usable(n)):
             return True, None
         if self._listing is None or self._listing.gap != gap or self._listing.prices is not prices:
             tasks = deque((size, root) for size in range(k, 2 * k) for root in range(n))
@@ -242,8 +242,8 @@ class SetPartitioning(Program):
         """Use the result of a finished search: its bound, its groups, and a new center and box of pi."""
         self.iterations += 1
         prices, result, master = search.prices, search.result, self.master
-        bound = prove_bound(lambda: self.lower_bound(prices, result), *prices.multipliers(len(self.X)))
-        if bound > self.bound:
+        bound = self.lower_bound(prices, result) if prices.usable(len(self.X)) else -np.inf
+        if self.bound < bound < np.inf:
             self.bound, self.prices = bound, prices
         cut_short = bool(result.cut_short.any())
         n_new = master.add_groups(result.groups[np.arange(GROUPS_PER_ROOT) < result.counts[:, np.newaxis]])

@@ -1,6 +1,5 @@
 """What is found and what is proven at one k, and the floors that are known at once."""
 
-import pickle
 import time
 
 import numpy as np
@@ -65,32 +64,6 @@ def test_time_narrows_it_from_both_sides(X):
     assert own.gap <= gap
     check_trace(own.found, -1)
     assert all(seconds > spent for seconds, _ in own.found[steps:])
-
-
-@pytest.mark.parametrize("k", [3, 5])
-def test_a_pickled_one_goes_on_from_what_was_known(X, k):
-    own = Certificate(X, k)
-    own.narrow(30, lambda it, _: len(it.proven) < 2 or len(it.found) < 2)
-    again = pickle.loads(pickle.dumps(own))
-    assert again.labels.tolist() == own.labels.tolist()
-    assert (again.found, again.proven, again.seconds) == (own.found, own.proven, own.seconds)
-    assert again.bound.sse == own.bound.sse
-    again.narrow(0.5)
-    assert again.seconds > own.seconds
-    assert again.found[: len(own.found)] == own.found
-    check_trace(again.found, -1)
-    check_trace(again.proven, 1)
-    assert again.found[-1][1] == pytest.approx(metrics.information_loss(X, again.labels))
-
-
-def test_a_pickled_optimum_keeps_its_proof(X):
-    own = LinearProgram(X[:40], 3)
-    assert own.improve(60).optimal
-    again = pickle.loads(pickle.dumps(own))
-    assert again.bound.optimal
-    assert again.proof.labels.tolist() == own.proof.labels.tolist()
-    assert len(again.proof.leaves) == len(own.proof.leaves)
-    assert again.improve(60).seconds < own.bound.seconds + 1
 
 
 def test_mixed_records_are_narrowed_from_both_sides():

@@ -12,7 +12,6 @@ from microagg.optimum.branching import Branching, Enumerated
 from microagg.optimum.certificate import is_closed
 from microagg.optimum.clique_partitioning import CliquePartitioning
 from microagg.optimum.master_problem import Master
-from microagg.optimum.program import Multipliers, prove_bound, usable
 from microagg.optimum.set_partitioning import SetPartitioning
 from tests import naive
 from tests.instances import ROUNDING, instances
@@ -166,14 +165,3 @@ def test_a_floor_above_a_partition_is_none(monkeypatch):
     assert not program.bound.optimal
     assert is_closed(1.0, 1.0)
     assert not is_closed(1.0, 1.1)
-
-
-def test_what_multipliers_must_be():
-    good = np.array([0.0, 1.0])
-    assert usable(Multipliers(good, (2,), low=0.0, high=1.0), Multipliers(-good, (2,)))
-    for values, shape in [([np.nan, 0.0], (2,)), ([0.0, inf], (2,)), (good, (3,)), (good - 1, (2,)), (good + 1, (2,))]:
-        own = Multipliers(np.asarray(values), shape, low=0.0, high=1.0)
-        assert not usable(own)
-        assert prove_bound(lambda: 7.0, own) == -inf
-    assert prove_bound(lambda: 7.0, Multipliers(good, (2,))) == 7.0
-    assert prove_bound(lambda: inf) == prove_bound(lambda: np.nan) == -inf

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import pickle
 import time
 from math import inf
 
@@ -43,18 +42,6 @@ def test_search_goes_on_where_it_stopped(X):
     assert list(times) == sorted(times)
     assert list(losses) == sorted(losses, reverse=True)
     assert losses[-1] == search.information_loss
-
-
-def test_a_pickled_search_goes_on_from_its_best_partition(X):
-    search = Search(X, 3).improve(iterations=300)
-    again = pickle.loads(pickle.dumps(search))
-    assert np.array_equal(again.labels, search.labels)
-    assert again.sse == pytest.approx(search.sse)
-    assert (again.trace, again.iterations) == (search.trace, 300)
-    assert again.improve(iterations=700).iterations == 1000
-    assert again.sse < search.sse
-    assert again.sse == pytest.approx(metrics.sse(X, again.labels))
-    assert search.improve(iterations=10).iterations == 310
 
 
 def test_search_depends_on_the_seed_and_the_iterations_only(X):
