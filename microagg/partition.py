@@ -137,13 +137,8 @@ def group_means(X: ArrayLike, labels: IntArray, weights: FloatArray | None = Non
 def join_strata(partitions: Sequence[tuple[IntArray, Partition]], k: int) -> Partition:
     """Return the partition of all records made of one partition within each stratum.
 
-    Parameters
-    ----------
-    partitions : sequence of (array of int, shape (m,), Partition)
-        The positions of each stratum's records, and the partition of these m records in their order; every record is
-        in one stratum.
-    k : int
-        The minimum group size.
+    ``partitions`` are the positions of each stratum's records, shape (m,), and the partition of these m records in
+    their order; every record is in one stratum.
     """
     labels = np.empty(sum(len(rows) for rows, _ in partitions), dtype=np.int64)
     n_groups = 0

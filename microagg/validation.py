@@ -348,8 +348,7 @@ def read_ks(text: str, n: int, max_ks: int) -> tuple[list[int], bool]:
 def spread(ks: Sequence[int], first: int | None = None) -> list[int]:
     """Return ``ks``, ascending, with distant values first: both ends, the middle, the quarters and so on.
 
-    A curve that is computed in this order has its shape early. Larger k, which take less time, come first on each
-    level. ``first`` comes before all if it is one of ``ks``.
+    A curve that is computed in this order has its shape early. ``first`` comes before all if it is one of ``ks``.
 
     >>> spread([2, 3, 4, 5, 6, 7, 8, 9, 10])
     [10, 2, 6, 8, 4, 9, 7, 5, 3]

@@ -156,16 +156,7 @@ class Problem:
     def floor(self, ks: Iterable[int]) -> list[Bound]:
         """Return a lower bound on the SSE, or on Total-IL of mixed records, for each k, within the strata.
 
-        It is the nearest-neighbor bound, see :mod:`microagg.optimum.nearest_neighbors`.
-
-        Raises
-        ------
-        DataError
-            If there are fewer than k records, in all or in a stratum.
-        ParameterError
-            If a k is not a whole number of at least 1.
-        Cancelled
-            If the run is watched, see :mod:`microagg.progress`, and cancelled.
+        It is the nearest-neighbor bound; for errors see :func:`microagg.optimum.nearest_neighbors.nearest_neighbor`.
         """
         checked_ks = [check_k(k) for k in ks]
         self.check_sizes(max(checked_ks, default=1))

@@ -105,17 +105,8 @@ _ROUNDING = 1e-9
 def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
     """Whether each point is on the Pareto front: no other is lower in one and at least as low in the other.
 
-    Of points that are equal in both, all are on the front or none is. A point with NaN is not.
-
-    Parameters
-    ----------
-    risk, loss : array of float, shape (n,)
-        Low is good.
-
-    Raises
-    ------
-    DataError
-        If they are not numbers, or there is not one loss for each risk.
+    ``risk`` and ``loss`` have the shape (n,); low is good. Of points that are equal in both, all are on the front or
+    none is. A point with NaN is not. :class:`DataError` if they are not numbers, or there is not one loss for each risk.
     """
     x, y = _numbers(risk, "risks"), _numbers(loss, "losses")
     if x.ndim != 1 or x.shape != y.shape:

@@ -216,14 +216,11 @@ def interval_disclosure(X: ArrayLike, released: ArrayLike, width: float) -> Floa
     Returns
     -------
     array of shape (d,)
-        The share for each attribute.
 
     Raises
     ------
-    DataError
-        If X and the release are not finite numbers of the same shape.
-    ParameterError
-        If the width is not a number above 0.
+    DataError, ParameterError
+        If X and the release are not finite numbers of the same shape, or the width is not a number above 0.
 
     References
     ----------

@@ -165,32 +165,17 @@ def record_classes(frame: IntoDataFrame, columns: Sequence[Hashable]) -> IntArra
 
 
 def household_risk(classes: IntArray, households: IntArray) -> FloatArray:
-    """Probability, for each household, that an intruder re-identifies at least one of its records.
+    """Probability, shape (n_households,), that an intruder re-identifies at least one record of each household.
 
     It is 1 − ∏ (1 − 1/s) over the records of the household, s being the size of a record's class: the records are
     picked independently of each other. It is at least the risk of each of them.
 
-    Parameters
-    ----------
-    classes : array of shape (n,)
-        The class of each record, numbered from 0.
-    households : array of shape (n,)
-        The household of each record, numbered from 0, or another unit whose records belong together; -1 for none.
+    ``classes``, shape (n,), are those of the records, and ``households``, shape (n,), their households or other units
+    whose records belong together, both numbered from 0; -1 is none. :class:`DataError` if the arrays have different
+    lengths, or there is no household.
 
-    Returns
-    -------
-    array of shape (n_households,)
-        Probabilities, from 0 to 1 (low is good).
-
-    Raises
-    ------
-    DataError
-        If the arrays have different lengths, or there is no household.
-
-    References
-    ----------
-    Templ, Meindl & Kowarik 2015, Statistical disclosure control for micro-data using the R package sdcMicro, Journal of
-    Statistical Software 67(4): the risk of records in a hierarchy.
+    Source: Templ, Meindl & Kowarik 2015, Statistical disclosure control for micro-data using the R package sdcMicro,
+    Journal of Statistical Software 67(4): the risk of records in a hierarchy.
     """
     if len(classes) != len(households):
         raise DataError(f"there are {len(classes):,} classes and {len(households):,} households: one each a record.")

@@ -129,12 +129,8 @@ def released_ends(before: pd.Series[Any], after: pd.Series[Any]) -> tuple[FloatA
     """Numbers of a column, shape (n,), and the ends of their released values, each of shape (m,).
 
     For dates, these are days since 1970-01-01, and a year covers all of its days. Both ends are the same array if
-    single numbers or days are released.
-
-    Raises
-    ------
-    DataError
-        If a number is not finite, or a released value is neither a number (or date) nor a range of these.
+    single numbers or days are released. :class:`DataError` if a number is not finite, or a released value is neither a
+    number (or date) nor a range of these.
     """
     if dates.holds_dates(before):
         original, (low, high) = dates.to_days(dates.read(before)), dates.ends(after)
