@@ -25,9 +25,9 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import storage, tables
+from benchmarks import tables
 from benchmarks.digests import code_digest
-from benchmarks.storage import RESULTS, ROOT
+from benchmarks.tables import RESULTS, ROOT
 from microagg import datasets
 from microagg.columns.records import Records
 from microagg.columns.taxonomy import Taxonomy
@@ -126,17 +126,17 @@ def store(table: pd.DataFrame) -> None:
     """Store the rows, and what they depend on."""
     rows = [row | {"seconds": f"{row['seconds']:.3g}"} for row in table.to_dict("records")]
     text = [{name: f"{cell:.12g}" if isinstance(cell, float) else cell for name, cell in row.items()} for row in rows]
-    storage.store("adult.csv", list(table.columns), text)
+    tables.store("adult.csv", list(table.columns), text)
     about = {
         "description": "Complete records of Adult: k, the number of records and class_penalty varied, one at a time.",
         "command": "python benchmarks/adult.py",
         "k": FIXED,
         "subset_seed": SEED,
         "class_penalty": PENALTY,
-        **storage.environment(),
+        **tables.environment(),
         "digests": digests(),
     }
-    storage.write_json(RESULTS / "adult.json", about)
+    tables.write_json(RESULTS / "adult.json", about)
 
 
 def checks(table: pd.DataFrame) -> dict[str, bool]:
@@ -179,7 +179,7 @@ def restamp() -> None:
     """Store the digests of the code as it is beside the results as they are, once labels are shown to be the same."""
     path = RESULTS / "adult.json"
     about = json.loads(path.read_text(encoding="utf-8")) | {"digests": digests()}
-    storage.write_json(path, about)
+    tables.write_json(path, about)
 
 
 def main() -> None:

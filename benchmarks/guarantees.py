@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import microagg
 from benchmarks import tables
-from benchmarks.storage import RESULTS
+from benchmarks.tables import RESULTS
 from tests.messy import messy_survey
 
 KS = (3, 5, 10)

@@ -38,7 +38,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.scaling import WARM_UP, make_data
-from benchmarks.storage import Row, store_row, stored
+from benchmarks.tables import Row, store_row, stored
 
 SEED, COMPONENTS, PART = 0, 20, 250_000
 

@@ -36,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import microagg
 from benchmarks import adult
 from benchmarks.digests import code_digest
-from benchmarks.storage import ROOT, replace, write_json
+from benchmarks.tables import ROOT, replace, write_json
 from microagg import datasets
 from microagg.metrics.loss import sst
 from microagg.progress import Cancelled, watched

@@ -22,9 +22,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import microagg
-from benchmarks import storage, tables
+from benchmarks import tables
 from benchmarks.digests import code_digest
-from benchmarks.storage import RESULTS
+from benchmarks.tables import RESULTS
 from microagg.algorithms.registry import ALGORITHMS
 from microagg.studies import experiment, literature
 from microagg.studies.experiment import Method
@@ -35,7 +35,7 @@ GAMMAS = [step / 10 for step in range(21)]
 def write(stored: literature.Stored, folder: Path) -> None:
     """Store results in ``folder``, in an order that makes differences readable."""
     about = {"date": stored.date, "version": stored.version, "digests": dict(sorted(stored.digests.items()))}
-    storage.write_json(folder / "published.json", about)
+    tables.write_json(folder / "published.json", about)
     rows = [
         [name, f"{each.value:.12g}", "" if each.sd is None else each.sd, each.sets, f"{each.seconds:.3g}"]
         for name, each in sorted(stored.results.items())
@@ -91,7 +91,7 @@ def compute_figures(everything: bool, only: list[str]) -> None:
 def table(name: str, header: list[str], rows: list[list], folder: Path = RESULTS) -> None:
     """Store a table, numbers with six digits."""
     cells = [[f"{cell:.6g}" if isinstance(cell, float) else cell for cell in row] for row in rows]
-    storage.store(folder / name, header, [dict(zip(header, row, strict=True)) for row in cells])
+    tables.store(folder / name, header, [dict(zip(header, row, strict=True)) for row in cells])
 
 
 def over_sets(name: str, methods: list[Method], ks: list[int]) -> dict[tuple[Method, int], np.ndarray]:

@@ -32,7 +32,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks import records, tables
-from benchmarks.storage import RESULTS, store, stored
+from benchmarks.tables import RESULTS, store, stored
 from microagg import datasets, make, metrics
 from microagg.optimum.bounds import gap
 from microagg.optimum.branching import Proof

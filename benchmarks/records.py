@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks import adult, tables
 from benchmarks.landscape import FOLDER
-from benchmarks.storage import replace
+from benchmarks.tables import replace
 from microagg import MicroaggError
 from microagg.columns.records import Records
 from microagg.errors import DataError

@@ -199,18 +199,18 @@ def busy_elsewhere() -> float:
 
 def store(rows: list[dict[str, object]], options: argparse.Namespace) -> None:
     """Store the rows, and how they came about."""
-    from benchmarks import storage, tables
+    from benchmarks import tables
     from benchmarks.digests import code_digest
 
-    storage.store("scaling.csv", COLUMNS, [{name: plain(row[name]) for name in COLUMNS} for row in rows])
+    tables.store("scaling.csv", COLUMNS, [{name: plain(row[name]) for name in COLUMNS} for row in rows])
     about: dict[str, Any] = {
         "description": "Seconds and peak memory against the number of records.",
         "command": shlex.join(["python", "benchmarks/scaling.py", *sys.argv[1:]]),
         "seed": SEED,
-        **storage.environment(),
+        **tables.environment(),
         "digests": {key: code_digest([key]) for key in sorted(options.methods)},
     }
-    storage.write_json(storage.RESULTS / "scaling.json", about)
+    tables.write_json(tables.RESULTS / "scaling.json", about)
     tables.write()
 
 
