@@ -38,11 +38,11 @@ from benchmarks import adult
 from benchmarks.digests import code_digest
 from benchmarks.tables import ROOT, replace, write_json
 from microagg import datasets
+from microagg.algorithms.registry import algorithm
 from microagg.metrics.loss import sst
 from microagg.progress import Cancelled, watched
 from microagg.studies import experiment, landscape
 from microagg.studies.experiment import Method, Problem
-from microagg.studies.landscape.running import is_random, load_problem, result_row, seeds_of, with_seed
 from microagg.studies.landscape.store import PARTITIONS
 from microagg.tables import digest_array
 
@@ -56,17 +56,42 @@ SLOW = ("local-search", "imhm", "iterated-local-search", "pcl", "rimhm", "least-
 FEW_KS = {"rimhm": (3, 5, 10, 20)}
 
 RUN_COLUMNS = (
-    "data",
-    "seed",
-    "method",
-    "k",
-    "information_loss",
-    "n_groups",
-    "smallest_group",
-    "largest_group",
-    "chosen",
-    "seconds",
+    *("data", "seed", "method", "k", "information_loss"),
+    *("n_groups", "smallest_group", "largest_group", "chosen", "seconds"),
 )
+
+
+def is_random(name: str) -> bool:
+    """Return whether a data set is drawn from a seed."""
+    return datasets.describe(name).kind == "synthetic"
+
+
+def seeds_of(method: Method, data: str) -> range:
+    """Return the seeds of a method's runs on a data set."""
+    return range(landscape.SEEDS if is_random(data) or not algorithm(method.key).info.deterministic else 1)
+
+
+def with_seed(method: Method, seed: int) -> Method:
+    """Return the method with a seed, if it takes one."""
+    if algorithm(method.key).info.deterministic:
+        return method
+    return Method(method.key, {**method.params, "random_state": seed}, method.polish)
+
+
+def load_problem(name: str, seed: int) -> Problem:
+    """Return the z-scores of a data set as a problem. It is downloaded if it is not on this machine."""
+    return Problem.of(microagg.standardize(datasets.load(name, seed=seed if is_random(name) else None).X))
+
+
+def result_row(data: str, seed: int, name: str, result: experiment.Result, seconds: float) -> dict:
+    """Return the row of :func:`~microagg.studies.landscape.store.runs`, without its SSE."""
+    row = result.row()
+    chosen = [value for param, value in result.params.items() if isinstance(result.method.params.get(param), tuple)]
+    columns = ("k", "information_loss", "n_groups", "smallest_group", "largest_group")
+    figures = {column: row[column] for column in columns}
+    return {"data": data, "seed": seed, "method": name, **figures, "chosen": chosen[0] if chosen else None} | {
+        "seconds": seconds
+    }
 
 
 def raw(name: str, seed: int) -> np.ndarray:

@@ -32,7 +32,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks import adult, tables
-from benchmarks.landscape import FOLDER
+from benchmarks.landscape import FOLDER, is_random, load_problem, with_seed
 from benchmarks.tables import replace
 from microagg import MicroaggError
 from microagg.columns.records import Records
@@ -43,7 +43,6 @@ from microagg.optimum.bounds import gap
 from microagg.optimum.certificate import Certificate
 from microagg.partition import Partition
 from microagg.studies import experiment, landscape
-from microagg.studies.landscape.running import is_random, load_problem, with_seed
 
 TABLE, LABELS = "best.csv", "best.npz"
 COLUMNS = ("data", "seed", "k", "best", "stored", "best_by", "since", "floor", "floor_by", "spent")

@@ -124,7 +124,6 @@ CALLS = [
     ("workers", lambda: experiment.run(X, [(experiment.Method("mdav"), 3)], workers=-1)),
     ("progress", lambda: experiment.sweep(X, ["mdav"], [3], progress=3)),
     ("numbers", lambda: microagg.landscape.recognize([["x"]])),
-    ("ks", lambda: microagg.landscape.compare("mdav", ks=3)),
     ("seed", lambda: microagg.datasets.make_survey(seed="x")),
     ("gamma", lambda: microagg.make("v-mdav", gamma=10**400)),
     ("name", lambda: microagg.tables.written_ending(3)),

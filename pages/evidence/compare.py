@@ -7,10 +7,6 @@ from collections.abc import Callable, Hashable
 import streamlit as st
 
 from microagg import datasets
-from microagg.algorithms.base import is_own
-from microagg.algorithms.method import VARIANTS, Method
-from microagg.algorithms.registry import algorithm
-from microagg.progress import watched
 from microagg.studies import landscape
 from microagg.studies.landscape import conclusions
 from microagg.tables import to_csv
@@ -18,50 +14,16 @@ from pages.evidence import figures
 from pages.shared import jobs, methods, state
 from pages.shared.figures import download, duel_panel, duel_range, show_figure
 from pages.shared.job_queue import Job
-from pages.shared.text import count, escape_markdown, listing, sentence
+from pages.shared.text import count, escape_markdown, sentence
 
 _ACROSS = 4  # panels of a duel side by side
 
 
 def section() -> None:
-    for name, variant in VARIANTS.items():
-        if is_own(algorithm(variant.key)) and not (variant.needs_classes or variant.needs_closeness):
-            _run_own(name, variant.method())
     labels = {name: label for name, (label, _) in _VIEWS.items()}
     _, draw = _VIEWS[methods.pick_one(labels, "w_view", "view", "View")]
     draw()
     _source()
-
-
-def _run_own(name: str, method: Method) -> None:
-    """Offer to run the user's algorithm on the data sets that are here, and show its progress."""
-    missing = landscape.lacking(method)
-    here = [data for data in missing if datasets.is_available(data)]
-    title, kind = escape_markdown(VARIANTS[name].title), f"own_{name}"
-    if away := [datasets.describe(data).title for data in missing if data not in here]:
-        st.info(f"To run {title} on {listing(away)} too, download the data on the page Data.")
-    if not here:
-        return
-    titles = listing([datasets.describe(data).title for data in here])
-    total = len(landscape.KS) * sum(len(landscape.seeds_of(method, data)) for data in here)
-
-    def work(job: Job) -> None:
-        def tell(data: str, _seed: int, k: int) -> None:
-            job.step(f"{VARIANTS[name].title} on {datasets.describe(data).title}, k = {k}")
-
-        jobs.compile_for(job, [method.key])
-        with watched(lambda *_: job.should_continue()):
-            landscape.compare(method, data=here, progress=tell)
-        job.done = job.total
-
-    st.markdown(f"**{title} has not been run on {titles}.** Run it to compare it with the other methods.")
-    label = f"Run {title} on {count(len(here), 'data set')} ({count(total, 'run')})"
-    job = run_on_click(label, kind, (name, algorithm(method.key)), total, work)
-    if job and job.complete:
-        del st.session_state[kind]  # what is lacking from now on is offered again
-        st.rerun()
-    elif job:
-        jobs.ended_early(kind, "Cancelled. The table has the data sets that were completed.")
 
 
 def run_on_click(label: str, kind: str, identity: Hashable, total: int, work: Callable[[Job], None]) -> Job | None:

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import microagg
-from microagg import ALGORITHMS, Info, Microaggregator, Param, ParameterError, datasets, landscape
+from microagg import ALGORITHMS, Info, Microaggregator, Param, ParameterError, datasets
 from microagg.algorithms import registry
 from microagg.algorithms.method import VARIANTS, Method
 from microagg.cli import cli
@@ -177,29 +177,6 @@ def test_sweeps_take_classes_and_instances(X):
 def test_what_is_no_method_is_refused(X, given):
     with pytest.raises(ParameterError, match=r"a method is a key, a pair \(key, parameters\), a Method or"):
         sweep(X, [given], [3])
-
-
-def test_own_runs_stand_beside_the_stored_ones():
-    cls, seen = make_class(), []
-    table = landscape.compare(cls, data=["wine", "simu"], ks=[3, 5], progress=lambda *run: seen.append(run))
-    assert seen == [("wine", 0, 3), ("wine", 0, 5), *(("simu", seed, k) for seed in range(5) for k in (3, 5))]
-    wine = microagg.standardize(datasets.load("wine").X)
-    loss = microagg.metrics.information_loss(wine, cls(3).fit_predict(wine))
-    row = table.set_index(["data", "k"]).loc[("wine", 3)]
-    stored = landscape.stored("wine", 0, Method("mdav-star"), [3])["information_loss"][0]
-    assert (row["first"], row["second"], row["winner"]) == (pytest.approx(loss), pytest.approx(stored), "mdav-star")
-    assert set(table["data"]) == {"wine", "simu"}
-    assert landscape.matrix(5).loc["by-first", ["wine", "simu"]].gt(0).all()
-    landscape.compare(cls, "v-mdav", data=["wine"], ks=[3], progress=lambda *run: seen.append(run))
-    assert len(seen) == 12  # what has been run is not run again
-    landscape.compare(make_class(), data=["wine"], ks=[3], progress=lambda *run: seen.append(run))
-    assert len(seen) == 13  # but for another class it is
-    stored_only = landscape.compare("mdav", data=["wine"], ks=[3], progress=lambda *run: seen.append(run))
-    assert len(seen) == 13
-    assert len(stored_only) == len(landscape.duel("mdav", "mdav-star"))
-    for wrong in ({"data": ["mars"]}, {"ks": [21]}, {"rival": "nobody"}):
-        with pytest.raises(ParameterError, match=r"mars|21|nobody"):
-            landscape.compare(cls, **{"data": ["wine"], "ks": [3]} | wrong)
 
 
 def test_the_shell_takes_a_file(monkeypatch, tmp_path):

@@ -43,10 +43,10 @@ ABOUT = {
 
 
 def _forget():
-    store.forget()
-    conclusions.forget()
-    for function in (store.about, store._sets, store._limits, store._set_by_digest):
-        function.cache_clear()
+    for module in (store, conclusions):
+        for function in vars(module).values():
+            if hasattr(function, "cache_clear"):
+                function.cache_clear()
 
 
 @pytest.fixture

@@ -8,11 +8,6 @@ from .conclusions import (
     pareto as pareto,
     results as results,
 )
-from .running import (
-    compare as compare,
-    lacking as lacking,
-    seeds_of as seeds_of,
-)
 from .store import (
     DATA as DATA,
     KS as KS,

@@ -62,12 +62,6 @@ def _each() -> pd.DataFrame:
     return table
 
 
-def forget() -> None:
-    """Clear the caches of conclusions."""
-    for function in (_each, _results, incomplete):
-        function.cache_clear()
-
-
 def duel(first: str, second: str) -> pd.DataFrame:
     """Losses of two of :data:`~microagg.studies.landscape.METHODS` on each data set at each k where both were run.
 

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from microagg.algorithms.base import Microaggregator, is_own
+from microagg.algorithms.base import is_own
 from microagg.algorithms.method import VARIANTS, Method
 from microagg.algorithms.registry import ALGORITHMS, algorithm
 from microagg.columns.records import Records
@@ -38,11 +37,10 @@ SEEDS = 5
 
 
 def _methods() -> dict[str, Method]:
-    variants = {name: variant for name, variant in VARIANTS.items() if not is_own(algorithm(variant.key))}
     methods = {
         name: variant.method()
-        for name, variant in variants.items()
-        if not (variant.needs_classes or variant.needs_closeness)
+        for name, variant in VARIANTS.items()
+        if not (is_own(algorithm(variant.key)) or variant.needs_classes or variant.needs_closeness)
     }
     for key, cls in ALGORITHMS.items():
         if is_own(cls):
@@ -52,16 +50,9 @@ def _methods() -> dict[str, Method]:
     return methods
 
 
-_methods_by_name = _methods()
-
 #: The compared methods by name: every variant of an algorithm at its defaults, see
-#: :data:`microagg.algorithms.method.VARIANTS`, ``v-mdav-best`` with the best γ of the literature's grid for each k, and
-#: the methods of :func:`~microagg.studies.landscape.running.compare`.
-METHODS: Mapping[str, Method] = MappingProxyType(_methods_by_name)
-
-# Runs of this process: a row for each, and the class by method.
-_own_rows: list[dict[str, Any]] = []
-_own_classes: dict[str, type[Microaggregator]] = {}
+#: :data:`microagg.algorithms.method.VARIANTS`, and ``v-mdav-best`` with the best γ of the literature's grid for each k.
+METHODS = _methods()
 
 
 def check_stored(k: int) -> None:
@@ -126,8 +117,6 @@ def _sets() -> pd.DataFrame:
 @cache
 def _runs() -> pd.DataFrame:
     table = pd.read_csv(_FOLDER / _RUNS)
-    if _own_rows:
-        table = pd.concat([table, pd.DataFrame(_own_rows)], ignore_index=True)
     # All runs on a real data set use the same records.
     sst_by_seed = {name: dict(part["sst"].droplevel(0)) for name, part in _sets().groupby(level=0)}
     pairs = zip(table["data"], table["seed"], strict=True)
@@ -267,41 +256,10 @@ def partition(data: str, seed: int, method: Method, k: int) -> Partition | None:
         return Partition(file[name][:, KS.index(k)].astype(np.int64), k)
 
 
-def register_name(method: Method) -> str:
-    """Name of a method among :data:`METHODS`, which it is added to if it is new."""
-    name, cls = stored_name(method), algorithm(method.key)
-    if name is None:
-        name = method.label if method.params or method.polish else method.key
-        _methods_by_name[name] = method
-    if is_own(cls) and _own_classes.setdefault(name, cls) is not cls:  # another class now has this key
-        _own_classes[name] = cls
-        _own_rows[:] = [row for row in _own_rows if row["method"] != name]
-        forget()
-    return name
-
-
-def add_rows(rows: list[dict[str, Any]]) -> None:
-    """Add runs of this process to the stored ones, with the columns of :func:`runs` except the SSE."""
-    _own_rows.extend(rows)
-    forget()
-
-
-def forget() -> None:
-    """Clear the caches of runs."""
-    _runs.cache_clear()
-    _rows.cache_clear()
-
-
 def stored_name(method: Method) -> str | None:
-    """Name of a stored method, with any seed. None if it is not stored, or of another class."""
-    cls = algorithm(method.key)
+    """Name of a stored method, with any seed. None if it is not stored."""
     for name, candidate in METHODS.items():
-        if (
-            _own_classes.get(name, cls) is cls
-            and candidate.key == method.key
-            and not method.polish
-            and _unseeded(candidate) == _unseeded(method)
-        ):
+        if candidate.key == method.key and not method.polish and _unseeded(candidate) == _unseeded(method):
             return name
     return None
 
