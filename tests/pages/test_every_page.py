@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import microagg
-from microagg import ALGORITHMS, datasets, landscape
+from microagg import ALGORITHMS
 from microagg.algorithms import registry
 from pages.shared import jobs, shell, state
 from tests.algorithms.test_registry import as_before, by_first, make_class  # noqa: F401 - a fixture
@@ -191,17 +191,3 @@ def test_the_pages_compare_an_algorithm_of_ones_own():
     assert "By the first attribute" in words(app)
     assert "an algorithm of your own, failed" in words(choose(app, w_k_chosen=5))
     assert "By the first attribute" in words(open_page("methods", explained="by-first"))
-
-
-def test_the_landscape_runs_an_algorithm_of_ones_own(monkeypatch):
-    microagg.register(make_class())
-    monkeypatch.setattr(datasets, "is_available", {"wine"}.__contains__)
-    app = open_page("evidence")
-    assert "on Census, Tarragona, EIA, SimU, SimC and Breast cancer too" in plain(app)
-    assert TITLE not in app.selectbox(key="w_first").options
-    press(app, "on 1 data set (22 runs)")
-    assert "has not been run" not in plain(app)
-    choose(app, w_first="by-first")
-    table = landscape.duel("by-first", "v-mdav")
-    assert set(table["data"]) == {"wine"}
-    assert f"on one data set: by {-table['less'].mean():.0f} %" in plain(app)
