@@ -9,16 +9,11 @@
 >>> round(search.information_loss, 3)
 0.118
 
-**Parts.** A part is the groups around a record. Set partitioning (:mod:`microagg.optimum.set_partitioning`) lists the
-groups that could be in a better partition of these some hundred records, or the most promising of them. Integer
-programming (:mod:`microagg.optimum.branching`) combines them into the best partition, in seconds. This finds changes of
-many groups at once, when a search that moves records has stopped improving. A solved part is not solved again as long
-as its groups have the same records.
-
-The linear program for all records, without cuts, decides which parts to try. Its dual values are prices of the records:
-no group costs less than the sum of its members' prices, and the excess costs of the groups of a partition add up to its
-distance from the bound. Near the optimum, most groups have no excess, and a better partition must differ at the others.
-So the central record of a part is drawn with a probability proportional to the excess cost of its group.
+**Parts.** A part is the groups around a record drawn at random. Set partitioning
+(:mod:`microagg.optimum.set_partitioning`) lists the groups that could be in a better partition of these some hundred
+records, or the most promising of them. Integer programming (:mod:`microagg.optimum.branching`) combines them into the
+best partition, in seconds. This finds changes of many groups at once, when a search that moves records has stopped
+improving. A solved part is not solved again as long as its groups have the same records.
 
 Sources: POPMUSIC, Taillard & Voß 2002; large neighborhood search, Shaw 1998.
 """
@@ -270,10 +265,6 @@ MOST_K = 6
 #: Number of groups of the first part, maximum seconds for a part, and maximum number of draws of a new part.
 FIRST_GROUPS, SECONDS, MAX_DRAWS = 25, 6.0, 20
 
-#: Maximum number of records for which there are prices, and maximum seconds to find them. Without prices, records are
-#: drawn with equal probabilities.
-MOST_PRICED, PRICING_SECONDS = 6_000, 30.0
-
 #: Maximum number of listed groups, and the factor by which the reach shrinks if there are more.
 MOST_GROUPS, REACH_FACTOR = 20_000, 0.5
 
@@ -301,10 +292,6 @@ class Neighborhoods:
         self._size = float(FIRST_GROUPS * k)
         # The records of solved parts.
         self._finished_parts: set[bytes] = set()
-        # The program for all records until it is solved, its seconds so far, and then the prices.
-        self._whole: SetPartitioning | None = None
-        self._spent = 0.0
-        self._prices: FloatArray | None = None
 
     @classmethod
     def fits(cls, n: int, k: int) -> bool:
@@ -314,8 +301,8 @@ class Neighborhoods:
     def improve(self, labels: IntArray, until: float, go_on: Callable[[], bool]) -> float:
         """Solve one part of the partition ``labels``, shape (n,), in place, and return the gain of SSE.
 
-        The first call finds the prices. It stops early at ``until`` (``time.perf_counter``) or when ``go_on``, called
-        several times a second, returns False.
+        It stops early at ``until`` (``time.perf_counter``) or when ``go_on``, called several times a second, returns
+        False.
         """
         has_ended = False
 
@@ -324,7 +311,7 @@ class Neighborhoods:
             has_ended = has_ended or not go_on()
             return not has_ended
 
-        part = self._draw_part(labels) if self._find_prices(labels, until, ask) else None
+        part = self._draw_part(labels)
         if part is None:
             return 0.0
         started = time.perf_counter()
@@ -350,37 +337,14 @@ class Neighborhoods:
         labels[part] = labels.max() + 1 + better
         return sse_before - loss.sse(self._X[part], better)
 
-    def _find_prices(self, labels: IntArray, until: float, go_on: Callable[[], bool]) -> bool:
-        """Find the prices if that pays, and return whether there was time."""
-        has_prices = self._prices is not None or not self._size < len(self._X) <= MOST_PRICED
-        if has_prices or loss.sse(self._X, labels) == 0.0:
-            return True
-        if self._whole is None:
-            self._whole = SetPartitioning(self._X, self._k, with_cuts=False)
-            self._whole.master.add_groups(self._whole.groups_from(labels))
-        program, started = self._whole, time.perf_counter()
-        _solve(program, math.inf, min(until, started + PRICING_SECONDS - self._spent), go_on)
-        self._spent += time.perf_counter() - started
-        if not program.converged and self._spent < PRICING_SECONDS:
-            return False
-        self._prices = np.empty(len(self._X))
-        self._prices[program.places] = program.prices.pi * program.unit
-        self._whole = None
-        return True
-
     def _draw_part(self, labels: IntArray) -> IntArray | None:
         """Draw an unsolved part, and return its records, ascending, or None without one of this size."""
         if self.exhausted:
             return None
         canonical = canonical_labels(labels)
         centers, sizes = group_means(self._X, canonical), np.bincount(canonical)
-        chances = None
-        if self._prices is not None:
-            reduced_costs = loss.group_sse(self._X, canonical) - np.bincount(canonical, self._prices)
-            excess_costs = np.maximum(reduced_costs, 0.0)[canonical]
-            chances = excess_costs / excess_costs.sum() if excess_costs.sum() > 0.0 else None
         for _ in range(MAX_DRAWS):
-            record = self._X[self._draw.choice(len(labels), p=chances)]
+            record = self._X[self._draw.integers(len(labels))]
             nearest = np.argsort(np.square(centers - record).sum(axis=1), kind="stable")
             n_groups = int(np.searchsorted(np.cumsum(sizes[nearest]), self._size)) + 1
             part = np.flatnonzero(np.isin(canonical, nearest[:n_groups]))
@@ -388,14 +352,6 @@ class Neighborhoods:
                 return part
         self._size *= GROWTH
         return None
-
-
-def _solve(sets: SetPartitioning, target_sse: float, until: float, go_on: Callable[[], bool]) -> bool:
-    """Run a program until it has converged or its bound is ``target_sse``, and return whether there was time."""
-    while not sets.converged and sets.sse < target_sse:
-        if not (sets.advance(until, go_on) and go_on()):
-            return False
-    return True
 
 
 def _best_partition(
@@ -411,8 +367,9 @@ def _best_partition(
     sets = SetPartitioning(X, k, with_cuts=False)
     initial = sets.groups_from(labels)
     sets.master.add_groups(initial)
-    if not _solve(sets, target_sse, until, go_on):
-        return False, None
+    while not sets.converged and sets.sse < target_sse:
+        if not (sets.advance(until, go_on) and go_on()):
+            return False, None
     full_reach = target_sse / sets.unit - sets.bound
     reach = full_reach
     listed = None

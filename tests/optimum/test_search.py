@@ -172,39 +172,6 @@ def test_what_was_solved_is_not_solved_again_and_parts_grow_until_all_is(many, l
     assert len(solved[0]) < len(many.tobytes()) / 2
 
 
-@pytest.fixture
-def half(many):
-    """Records of which the first half are triples far apart, and labels that leave nothing to gain there."""
-    far = np.repeat(1000.0 + 50.0 * np.arange(40)[:, np.newaxis], 3, axis=0) + many[:120] / 10
-    labels = np.random.default_rng(5).permutation(np.arange(40).repeat(3)) + 40
-    return np.concatenate([far, many[120:]]), np.concatenate([np.arange(120) // 3, labels])
-
-
-def drawn(monkeypatch, X, labels):
-    """Return how many of 30 parts are in the first half of the records."""
-    parts = []
-
-    def solve(own, *_):
-        parts.append(own)
-        return False, np.arange(len(own)) // 3
-
-    monkeypatch.setattr(searching, "FIRST_GROUPS", 4)
-    monkeypatch.setattr(searching, "_best_partition", solve)
-    searched = Neighborhoods(X, 3)
-    while len(parts) < 30:
-        searched.improve(labels.copy(), inf, always)
-    return sum(own[:, 0].mean() > 500.0 for own in parts)
-
-
-def test_parts_are_where_groups_cost_more_than_the_prices_of_their_members(half, monkeypatch):
-    assert drawn(monkeypatch, *half) == 0
-
-
-def test_parts_of_many_records_are_anywhere(half, monkeypatch):
-    monkeypatch.setattr(searching, "MOST_PRICED", 239)
-    assert 3 < drawn(monkeypatch, *half) < 27
-
-
 @pytest.mark.parametrize(("until", "go_on"), [(inf, lambda: False), (0.0, always)], ids=["stopped", "no time"])
 def test_what_ends_early_changes_nothing_and_is_tried_again(many, labels, until, go_on):
     before = labels.copy()
