@@ -89,16 +89,13 @@ class LinearProgram:
     - The optimum itself, lowered by a relative 1e-9 for rounding, is the bound if it is fast to compute: with fewer
       than 2k records, one attribute, k = 1, or if each record has k - 1 equal ones. Then no program runs.
     - Clique partitioning (:mod:`microagg.optimum.clique_partitioning`), whose columns are pairs of records, gains much
-      early, even with large groups, but ends further from the optimum.
+      early, even with large groups, but ends further from the optimum. It comes first from k = 4 on with n · k up to
+      500,000: up to k = 6 until a round gains little, from k = 7 on until it has converged.
     - Set partitioning (:mod:`microagg.optimum.set_partitioning`), whose columns are groups, ends closer to the optimum,
-      but is slow with large groups.
+      but is slow with large groups. It needs at most 50,000 records.
     - Branch and bound (:mod:`microagg.optimum.branching`) follows converged set partitioning. It ends when the bound
       equals the SSE of a partition, an optimum, or when too many groups count for a list. It also finds better
       partitions, and offered ones help it.
-
-    Order: for k < 4, or with n · k > 500,000, there is set partitioning alone. From k = 4 on clique partitioning comes
-    first: up to k = 6 until a round gains little, from k = 7 on until it has converged. With more than 50,000 records
-    there is no set partitioning; without clique partitioning, the nearest-neighbor bound stays.
 
     Parameters
     ----------
@@ -109,10 +106,8 @@ class LinearProgram:
 
     Raises
     ------
-    DataError
-        If X is not finite numbers or has fewer than k records.
-    ParameterError
-        If k or threads is not a whole number of at least 1.
+    DataError, ParameterError
+        If X is not finite numbers or has fewer than k records; if k or threads is not a whole number of at least 1.
     """
 
     def __init__(self, X: ArrayLike, k: int, threads: int | None = None) -> None:
@@ -206,14 +201,8 @@ class LinearProgram:
         """Raise the bound for at most ``seconds`` more, from where the last call stopped, and return it.
 
         It ends early if no program can raise the bound, or when ``watch``, called a few times a second with the best
-        bound so far, returns False.
-
-        Raises
-        ------
-        ParameterError
-            If ``seconds`` is not a number of at least 0.
-        Cancelled
-            If the run is watched, see :mod:`microagg.progress`, and cancelled. The bound stays.
+        bound so far, returns False. ParameterError if ``seconds`` is not a number of at least 0; Cancelled if the run
+        is watched, see :mod:`microagg.progress`, and cancelled. The bound stays.
         """
         check_seconds(seconds)
         started, spent_before = time.perf_counter(), self._seconds

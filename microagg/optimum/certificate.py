@@ -121,14 +121,8 @@ class Certificate:
         """Search and prove for at most ``seconds`` more, or until the gap is closed, and return the object itself.
 
         With a ``side`` it does only one of the two, in the calling thread. ``watch`` is called a few times a second,
-        from either of two threads but never from both at once.
-
-        Raises
-        ------
-        ParameterError
-            If ``seconds`` is not a number of at least 0.
-        Cancelled
-            If the run is watched, see :mod:`microagg.progress`, and cancelled. Results stay.
+        from either of two threads but never from both at once. ParameterError if ``seconds`` is not a number of at
+        least 0; Cancelled if the run is watched, see :mod:`microagg.progress`, and cancelled. Results stay.
         """
         check_seconds(seconds)
         # Cancelled work runs until its next checkpoint; a new call may come before that.
@@ -205,6 +199,11 @@ class Schedule:
     A turn is some seconds of search, and of raising the lower bound, at one k. A partition at a k is one for every
     smaller k, and a lower bound at a k holds for every larger k.
 
+    ``make`` creates the certificate at a k, in a thread, when its first turn comes; existing ``certificates`` by k are
+    continued. ``best`` and ``floors`` are the lowest loss and the highest lower bound from other sources, by k, in
+    percent. The ``first`` k, which may change during the work, is searched first for some seconds. A gap of at most
+    ``near``, a share, is closed enough.
+
     >>> import time
     >>> import microagg
     >>> from microagg.optimum.certificate import Certificate, Schedule
@@ -213,20 +212,6 @@ class Schedule:
     >>> schedule.work(until=time.monotonic() + 5)
     >>> {k: round(gap, 6) for k, gap in schedule.gaps().items()}
     {2: 0.0, 3: 0.0}
-
-    Parameters
-    ----------
-    ks : iterable of int
-    make : callable
-        Creates the certificate at a k, in a thread, when its first turn comes.
-    certificates : mapping, optional
-        Existing certificates by k, to continue.
-    best, floors : mapping, optional
-        Lowest loss and highest lower bound from other sources, by k, in percent.
-    first : int, optional
-        The k that is searched first for some seconds. :attr:`first` may change during the work.
-    near : float
-        A gap of at most this share is closed enough.
     """
 
     def __init__(
@@ -307,16 +292,9 @@ class Schedule:
 class Floors:
     """Fast lower bounds for each k up to the largest of ``ks``.
 
-    They are the nearest-neighbor bounds, see :mod:`microagg.optimum.nearest_neighbors`; with one numeric attribute or
-    too few records for two groups, those for ``ks`` are the optimum itself. For records of mixed attributes they bound
-    Total-IL. Several threads may call :meth:`improve`, one after the other; other threads may read at any time.
-
-    Raises
-    ------
-    DataError
-        If there are fewer records than a k, in all or in a stratum.
-    ParameterError
-        If a k is not a whole number of at least 1.
+    They are the nearest-neighbor bounds; with one numeric attribute or too few records for two groups, those for ``ks``
+    are the optimum itself. For records of mixed attributes they bound Total-IL. Several threads may call
+    :meth:`improve`, one after the other; other threads may read at any time. For errors see :meth:`.Problem.floor`.
     """
 
     def __init__(self, problem: Problem, ks: Iterable[int]) -> None:

@@ -62,14 +62,8 @@ class Problem:
         """Return the problem of partitioning ``data``: numbers, shape (n, d), or records of mixed attributes.
 
         ``classes``, shape (n,), are those of mixed records; ``strata``, shape (n,), are the number of each record's
-        stratum, at least 0.
-
-        Raises
-        ------
-        DataError
-            If the data hold anything but finite numbers, or there is not one class or stratum for each record.
-        ParameterError
-            If classes are given with an array.
+        stratum, at least 0. DataError if the data hold anything but finite numbers, or there is not one class or
+        stratum for each record; ParameterError if classes are given with an array.
         """
         if isinstance(data, Records):
             check_finite(data.values, [str(attribute.name) for attribute in data.attributes])

@@ -171,14 +171,8 @@ def _warm_up(key: str) -> None:
 def run_one(problem: Problem, method: Method, k: int) -> Result:
     """Run ``method`` at ``k``. Of several settings, the one with the lowest loss counts, the first of ties.
 
-    Groups stay within the strata of ``problem``, if it has any; the loss is that of all records.
-
-    Raises
-    ------
-    DataError
-        If there are fewer than ``k`` records, in all or in a stratum.
-    ParameterError
-        If ``k`` is not a whole number of at least 1, or the method does not fit.
+    Groups stay within the strata of ``problem``, if it has any; the loss is that of all records. For errors see
+    :func:`run`.
     """
     problem.fits(method)
     problem.check_sizes(check_k(k))
@@ -226,12 +220,9 @@ def run(
 
     Raises
     ------
-    DataError
-        If X holds anything but finite numbers, or has fewer records than a k, or a stratum has, or if there is not one
-        class or stratum for each.
-    ParameterError
-        If a k is not a whole number of at least 1, classes are given with an array, an algorithm does not work on mixed
-        attributes and X are records, or it uses classes and there are none.
+    DataError, ParameterError
+        As :meth:`.Problem.of`; if X or a stratum has fewer records than a k; if a k is not a whole number of at least
+        1, or an algorithm does not work on mixed attributes, or without classes, and X are such records.
     Cancelled
         If the watcher cancels the run. No further cell starts then; finished results have been yielded.
     """

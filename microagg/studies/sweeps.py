@@ -134,11 +134,6 @@ class Exposed:
           :func:`microagg.metrics.risk.homogeneity`; of several attributes the worst counts.
         - ``guaranteed``, if guarantees beyond k are requested: the loss of the ``run``, a
           :class:`microagg.studies.experiment.Result`, with them, in percent.
-
-        Raises
-        ------
-        DataError
-            If X has anything but finite numbers, or the partition another number of records.
         """
         shares = {}
         if self.X is not None:

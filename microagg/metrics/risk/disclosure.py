@@ -68,11 +68,9 @@ def homogeneity(
 ) -> Homogeneity:
     """Similarity of the confidential values within groups: the knowledge gained by identifying a group.
 
-    - Distinct and entropy l-diversity: Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam 2007,
-      Section 4.
-    - t-closeness: Li, Li & Venkatasubramanian 2007, Section 4. The distance of ordered values, the i-th and j-th of m
-      distinct ones, is |i − j| / (m − 1); the distance of other values is 1.
-    - (α, k)-anonymity: Wong, Li, Fu & Wang 2006.
+    Distinct and entropy l-diversity: Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam 2007, Section 4. t-closeness:
+    Li, Li & Venkatasubramanian 2007, Section 4; the distance of ordered values, the i-th and j-th of m distinct ones,
+    is |i − j| / (m − 1), and the distance of other values is 1. (α, k)-anonymity: Wong, Li, Fu & Wang 2006.
 
     Parameters
     ----------
@@ -87,10 +85,9 @@ def homogeneity(
 
     Raises
     ------
-    DataError
-        If a value is missing, or a word for that, or there is not one for each label.
-    ParameterError
-        If ``ordered`` is true for values without an order.
+    DataError, ParameterError
+        If a value is missing, or a word for that, or there is not one for each label; if ``ordered`` is true for values
+        without an order.
     """
     groups = canonical_labels(labels)
     codes, has_order = encode_values(confidential, len(groups), ordered)
@@ -233,34 +230,17 @@ def interval_disclosure(X: ArrayLike, released: ArrayLike, width: float) -> Floa
 
 
 def dominated(X: ArrayLike, labels: ArrayLike, weights: FloatArray | None = None) -> NDArray[np.bool_]:
-    """Whether figures on each attribute reveal a value of it, by the prior-posterior rule (p, q).
+    """Whether figures on each attribute reveal a value of it, shape (d,), by the prior-posterior rule (p, q).
 
     Figures add to a release the changes |x − median of its group|. A record dominates if an intruder who knows the next
     largest change, and the sum of the other squared ones to within q = 50 %, computes its value to within p = 10 % of
     its distance from the median of all, and the median of the group is farther from it than that.
 
-    Parameters
-    ----------
-    X : array of finite numbers, shape (n, d)
-        The originals, in any units.
-    labels : array of int, shape (n,)
-        The group of each record, under any numbering.
-    weights : array, shape (n,), optional
-        Above 0, if figures are weighted.
+    ``X``, shape (n, d), are the originals, in any units, and ``weights``, shape (n,), those of weighted figures, above
+    0. DataError if X holds anything but finite numbers, or labels are not whole numbers, one for each record.
 
-    Returns
-    -------
-    array of bool, shape (d,)
-
-    Raises
-    ------
-    DataError
-        If X holds anything but finite numbers, or labels are not whole numbers, one for each record.
-
-    References
-    ----------
-    Hundepool, Domingo-Ferrer, Franconi, Giessing, Schulte Nordholt, Spicer & de Wolf (2012), Statistical disclosure
-    control, Section 4.2.
+    Source: Hundepool, Domingo-Ferrer, Franconi, Giessing, Schulte Nordholt, Spicer & de Wolf (2012), Statistical
+    disclosure control, Section 4.2.
     """
     groups = canonical_labels(labels)
     data = check_matrix(X, len(groups))

@@ -126,10 +126,9 @@ class Uniqueness:
 def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
     """Number of records that are unique in their values of ``columns`` (low is good), and all classes.
 
-    A class is the set of records that are equal in these columns.
-
-    An intruder who knows these values of a person in the file identifies a unique record for certain, one of a class of
-    s with probability 1/s (Samarati 2001; Sweeney 2002). A missing value counts as a value.
+    A class is the set of records that are equal in these columns. An intruder who knows these values of a person in the
+    file identifies a unique record for certain, one of a class of s with probability 1/s (Samarati 2001; Sweeney 2002).
+    A missing value counts as a value.
 
     Parameters
     ----------
@@ -140,10 +139,8 @@ def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
 
     Raises
     ------
-    DataError
-        If the frame has no records, or lacks a column.
-    ParameterError
-        If no column is named.
+    DataError, ParameterError
+        If the frame has no records, or lacks a column; if no column is named.
     """
     sizes = np.bincount(record_classes(frame, columns))
     return Uniqueness(int(sizes.sum()), len(sizes), int(np.count_nonzero(sizes == 1)), sizes)
@@ -207,22 +204,12 @@ def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: 
     binomial, so that the risk is p^f/f · ₂F₁(f, f; f + 1; 1 − p). sdcMicro's ``indivRisk`` is the same for classes of
     one and two, and for larger ones approximately.
 
-    Parameters
-    ----------
-    frame, columns
-        The sample, and the columns known for the whole population, as for :func:`uniqueness`.
-    weights : array, shape (n,)
-        The number of records of the population that each one represents; at least 1.
+    ``frame`` is the sample, and ``columns`` are known for the whole population, as for :func:`uniqueness`, whose errors
+    it has. ``weights``, shape (n,), are the numbers of records of the population that each one represents; DataError if
+    they are not one number of at least 1 for each record.
 
-    Raises
-    ------
-    DataError, ParameterError
-        As :func:`uniqueness`; or if weights are not one number of at least 1 for each record.
-
-    References
-    ----------
-    Benedetti & Franconi (1998), Statistical and technological solutions for controlled data dissemination; Franconi &
-    Polettini (2004), Individual risk estimation in μ-Argus.
+    Source: Benedetti & Franconi (1998), Statistical and technological solutions for controlled data dissemination;
+    Franconi & Polettini (2004), Individual risk estimation in μ-Argus.
     """
     classes = record_classes(frame, columns)
     record_weights = _weights(weights, len(classes))

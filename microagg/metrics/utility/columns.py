@@ -64,13 +64,9 @@ def pair_columns(before: Any, after: Any, names: Sequence[Any] | None = None, *,
 
     Columns of numbers, booleans and dates are numbers; a released range such as ``[17, 23]`` or ``[2001-03-04,
     2002-05-06]`` counts as its middle. All others are categories. If the tables are ``matched``, they have equally many
-    records.
-
-    Raises
-    ------
-    DataError
-        If only one of them is a frame, a column is missing or not unique, there are no records, a value is missing or
-        not finite, a released value of numbers or dates is neither, or numbers of records or attributes differ.
+    records. DataError if only one of them is a frame, a column is missing or not unique, there are no records, a value
+    is missing or not finite, a released value of numbers or dates is neither, or numbers of records or attributes
+    differ.
     """
     if is_table(before) is not is_table(after):
         raise DataError("one of the originals and the release is a DataFrame and the other is not: pass two.")
@@ -217,10 +213,8 @@ def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
 
     Raises
     ------
-    DataError
-        As :func:`pair_columns`.
-    ParameterError
-        If ``bins`` is not a whole number of at least 2.
+    DataError, ParameterError
+        As :func:`pair_columns`; if ``bins`` is not a whole number of at least 2.
 
     References
     ----------
