@@ -94,24 +94,6 @@ def test_nominal_cuts_keep_whats_below_a_node_together():
     assert len(set(block_of.values())) == cuts.n_blocks == 4
 
 
-def test_a_category_that_the_sample_lacks_has_a_block():
-    attributes = (Attribute("region", "nominal", taxonomy=REGIONS),)
-    sample = np.array([[REGIONS.node(name)] for name in ("n1", "n2", "s1", "s2")], dtype=float)
-    cuts = Cuts.learn(sample, attributes, 2)
-    alike = [float(REGIONS.node(name)) for name in ("n1", "n3")]
-    assert len(set(cuts.assign(np.array(alike)[:, np.newaxis]).tolist())) == 1
-    assert 0 <= cuts.assign(np.array([[float(REGIONS.node("e1"))]]))[0] < 2
-
-
-def test_a_taxonomy_in_any_order_of_its_nodes():
-    # The same tree, breadth first: what is below a node does not follow it.
-    wide = Taxonomy(("*", "a", "b", "a1", "b1", "a2", "b2"), (-1, 0, 0, 1, 2, 1, 2))
-    values = np.array([[3.0], [4.0], [5.0], [6.0]])
-    cuts = Cuts.learn(values, (Attribute("c", "nominal", taxonomy=wide),), 2)
-    blocks = cuts.assign(values)
-    assert blocks[0] == blocks[2] != blocks[1] == blocks[3]
-
-
 def test_numbers_beside_categories_are_compared_by_shares_of_their_domain():
     # Two clusters of ranks at both ends, and numbers without any: whatever the unit of these.
     for unit in (1e-6, 1.0, 1e6):

@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg import DataError, ParameterError, make, metrics, optimum
+from microagg import DataError, ParameterError, metrics, optimum
 from microagg.kernels import running
 from microagg.optimum import bounds, nearest_neighbors
 from microagg.optimum.certificate import Certificate
 from microagg.progress import Cancelled, watched
 from tests.cases import for_each
-from tests.conftest import standardized
 from tests.instances import ROUNDING, partitions, tiny
 
 
@@ -192,16 +191,6 @@ def test_programs_take_their_turn(k):
     assert bound.sse == max(program.sse for program in programs)
     assert bounds.nearest_neighbor(X, k).sse < bound.sse <= bounds.exact(X, k)[0] * ROUNDING
     assert bound.sse > 0.99 * bounds.exact(X, k)[0]
-
-
-@pytest.mark.slow
-def test_large_groups_of_real_data():
-    X = standardized("tarragona")
-    program = bounds.LinearProgram(X, 10)
-    bound = program.improve(300.0, lambda bound: bound.iterations < 5)
-    assert bound.sse > 1.5 * bounds.nearest_neighbor(X, 10).sse
-    for key in ("mdav", "mdav-star"):
-        assert metrics.sse(X, make(key, k=10).fit_predict(X)) >= bound.sse
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 7])

@@ -10,7 +10,6 @@ import pytest
 from microagg import Search, metrics, optimum
 from microagg.optimum import bounds, proof_checker
 from microagg.optimum.branching import Branching
-from microagg.optimum.certificate import Certificate
 from microagg.optimum.master_problem import Master
 from microagg.optimum.set_partitioning import SetPartitioning
 from tests.instances import ROUNDING, instances
@@ -92,14 +91,6 @@ def test_records_along_a_line_reach_their_optimum(n, k):
     assert metrics.sse(X, program.labels) == pytest.approx(optimum)
 
 
-def test_records_along_a_line_have_no_floor_above_their_optimum():
-    X, optimum = along_a_line(1000, 10)
-    program = bounds.LinearProgram(X, 10)
-    for _ in range(4):
-        assert program.improve(0.5).sse <= optimum * ROUNDING
-    assert not program.bound.optimal
-
-
 def test_floor_before_the_end_says_that_it_is_no_optimum():
     X = np.random.default_rng(5).normal(size=(60, 3))
     program = bounds.LinearProgram(X, 3)
@@ -151,12 +142,3 @@ def test_search_goes_on_from_what_it_is_told():
     search.take_over()
     assert search.sse == pytest.approx(optimum)
     assert metrics.sse(X, search.labels) == pytest.approx(optimum)
-
-
-def test_certificate_is_closed_by_what_the_program_finds():
-    X = np.random.default_rng(8).normal(size=(60, 4))
-    own = Certificate(X, 4, np.arange(60) // 4).narrow(60.0)
-    assert own.closed
-    assert own.bound.optimal
-    assert metrics.sse(X, own.labels) == pytest.approx(own.bound.sse, rel=2e-6)
-    assert own.found[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))

@@ -9,7 +9,6 @@ from math import inf
 import numpy as np
 import pytest
 
-from microagg import make, metrics
 from microagg.optimum import bounds
 from microagg.optimum.clique_partitioning import CliquePartitioning, _make_matrix, _pairs_in
 from tests.instances import ROUNDING, instances, random_inequalities
@@ -82,16 +81,6 @@ def test_any_duals_of_any_inequalities_give_a_bound():
         evaluate(program, np.concatenate([u, others]))
         assert np.isfinite(program.bound)
         assert program.bound * program.unit <= optimum * ROUNDING
-
-
-def test_no_inequality_enters_twice():
-    X = np.random.default_rng(3).normal(size=(60, 3))
-    program = CliquePartitioning(X, 6)
-    for _ in range(6):
-        program.advance(inf, lambda: True)
-        found = program._inequalities
-        assert len(found) > 100
-        assert len(np.unique(found, axis=0)) == len(found)
 
 
 def test_pairs_that_are_not_in_the_program_count():
@@ -175,10 +164,3 @@ def test_identical_records_are_no_neighbors_of_themselves():
     assert finish(CliquePartitioning(X, 5)).sse == pytest.approx(0.0, abs=1e-6)
     # With one more needed in each group than are identical, something must be lost.
     assert finish(CliquePartitioning(X, 6)).sse > 0.0
-
-
-def test_very_large_groups():
-    X = np.random.default_rng(7).normal(size=(100, 2))
-    for k in (30, 50):
-        bound = finish(CliquePartitioning(X, k), 4).sse
-        assert bounds.nearest_neighbor(X, k).sse < bound <= metrics.sse(X, make("mdav", k=k).fit_predict(X))

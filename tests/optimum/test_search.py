@@ -232,30 +232,3 @@ def test_large_groups_and_numbers_of_iterations_leave_parts_alone(many, k, limit
     seen = asked(monkeypatch)
     Search(many, k).improve(**limits)
     assert not seen
-
-
-def test_parts_get_less_time_where_rounds_gain_much(monkeypatch):
-    monkeypatch.setattr(searching, "_FIRST_SECONDS", 0.0)
-
-    class Parts:
-        exhausted = False
-
-        def __init__(self, gain):
-            self.gain, self.calls = gain, 0
-
-        def improve(self, *_):
-            self.calls += 1
-            time.sleep(0.01)
-            return self.gain
-
-    def calls(of_rounds, of_parts):
-        parts = Parts(of_parts)
-        turns, sse, elapsed = searching._Turns(parts, 1000.0), 1000.0, 0.0
-        for _ in range(40):
-            elapsed, sse = elapsed + 0.02, sse - of_rounds
-            sse -= turns.take(np.zeros(3, dtype=int), sse, elapsed, inf, always)
-        return parts.calls
-
-    seldom, often, winning = calls(1.0, 0.0), calls(0.0, 0.0), calls(1.0, 5.0)
-    assert 1 <= seldom < often / 2
-    assert winning > seldom

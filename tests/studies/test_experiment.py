@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import sys
 import threading
-import time
 
 import numpy as np
 import pandas as pd
@@ -136,26 +135,6 @@ def test_bad_requests_are_refused_before_anything_runs(X, records, data, algorit
         sweep(data, ["mondrian", algorithm], [k], classes=classes)
 
 
-def test_two_threads_that_want_the_same_algorithm_prepare_it_once(monkeypatch):
-    made = []
-
-    def make(key, k):
-        made.append(key)
-        time.sleep(0.05)
-        return experiment_make(key, k)
-
-    experiment_make = experiment.make
-    monkeypatch.setattr(experiment, "make", make)
-    monkeypatch.setattr(experiment, "_prepared", set())
-    threads = [threading.Thread(target=experiment.prepare, args=(["mdav"],)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert made == ["mdav"]
-    assert experiment.unprepared(["mdav"]) == []
-
-
 def test_prepare_says_what_it_compiles():
     experiment._prepared.discard(("cbfs", False))
     experiment.prepare(["mdav"])
@@ -233,30 +212,6 @@ def test_sweep_over_records(records, classes):
         assert (row.n_groups, row.smallest_group) == (labels.max() + 1, np.bincount(labels).min())
 
 
-def test_prepare_runs_mixed_algorithms_on_every_kind_and_choice(monkeypatch):
-    fitted = []
-
-    def spy(key, k, **params):
-        estimator = make(key, k, **params)
-        monkeypatch.setattr(estimator, "fit", lambda X, y=None: fitted.append((key, params, X, y)), raising=False)
-        return estimator
-
-    monkeypatch.setattr(experiment, "make", spy)
-    monkeypatch.setattr(experiment, "_prepared", set())
-    experiment.prepare(["k-member", "mondrian", "mdav"])
-    kinds = [
-        (key, params, {a.kind for a in X.attributes}, y is not None)
-        for key, params, X, y in fitted
-        if isinstance(X, Records)
-    ]
-    everything = {"numeric", "ordinal", "nominal"}
-    assert all(kind == everything and classes for _, _, kind, classes in kinds)
-    assert {key for key, *_ in kinds} == {"k-member", "mondrian"}
-    assert {params.get("cut") for key, params, *_ in kinds if key == "mondrian"} >= {"strict", "relaxed"}
-    assert any(params.get("class_penalty", 0) > 0 for _, params, *_ in kinds)
-    assert sum(not isinstance(X, Records) for _, _, X, _ in fitted) == 3
-
-
 # --- strata ----------------------------------------------------------------------------------------------------------
 
 
@@ -288,17 +243,6 @@ def test_groups_stay_within_strata_and_losses_are_those_of_the_whole():
     assert bound.sse == pytest.approx(100)
     assert bound.information_loss == pytest.approx(result.information_loss)
     assert experiment.run_one(Problem.of(problem.data), Method("mdav"), 2).sse == pytest.approx(1)
-
-
-def test_of_several_settings_one_is_kept_for_all_strata(X, strata):
-    gammas, skewed = [1.0, 0.2, 0.0], np.exp(X)
-    [best] = experiment.run(skewed, [(Method("v-mdav", {"gamma": gammas}), 5)], strata=strata)
-    each = sweep(skewed, [("v-mdav", {"gamma": gamma}) for gamma in gammas], [5], strata=strata)
-    alone = [sweep(skewed[rows], [("v-mdav", {"gamma": gammas})], [5])["sse"].iloc[0] for rows in parts_of(strata)]
-    assert best.params == {"gamma": gammas[each["sse"].argmin()]}
-    assert best.sse == each["sse"].min()
-    # A gamma of its own for each stratum would lose less.
-    assert best.sse > 1.001 * sum(alone)
 
 
 @pytest.mark.parametrize("key", ["mdav", "mondrian"])

@@ -332,21 +332,3 @@ def test_numbers_in_the_reasons_follow_from_the_printed_figures():
     printed = losses("mortazavi-2013")
     gain = 100 * (1 - printed["Sim-1", "IMHM", 3] / printed["Sim-1", "MDAV", 3])
     assert f"{gain:.1f} %" in reason(items, "mortazavi-2013", "Table 4, column Utility gain")
-
-
-def test_numbers_in_the_reasons_follow_from_the_stored_results():
-    results = literature.Stored.read(RESULTS).results
-
-    def judged(paper, method, *data):
-        chosen = [f for f in FIGURES if (f.paper, f.method) == (paper, method) and f.dataset in data]
-        return literature.tally(chosen, results), literature.comparison(chosen, results)["difference"].abs().max()
-
-    real = ("Census", "Tarragona", "EIA")
-    assert judged("thaeter-reischuk", "V-MDAV", *real)[0].exact == 15
-    assert 0.62 < judged("thaeter-reischuk", "MDAV", *real)[1] < 0.63
-    assert judged("mortazavi-2013", "IMHM", "Tarragona", "Census")[0].exact == 16
-    of_mdav, _ = judged("mortazavi-2013", "MDAV", *real)
-    assert (of_mdav.exact, of_mdav.figures) == (23, 24)
-    assert judged("kabir-2010", "M-d", *real)[1] < 0.1
-    for method in ("TFRP-1", "TFRP-2"):
-        assert judged("kabir-2010", method, "EIA")[0].exact == 4

@@ -36,21 +36,6 @@ def test_what_is_stored_is_what_the_partitions_lose(name):
         assert known.optimal == (loss <= known.bound.information_loss * (1 + 2e-7))
 
 
-def test_every_cell_is_stored_and_what_holds_for_other_k_counts(library):
-    assert set(library.cells) == set(records.all_cells())
-    table = landscape.limits()
-    for _, part in table.groupby(["data", "seed"]):
-        assert part["stored"].is_monotonic_increasing
-        assert (part["best"] <= part["stored"]).all()
-        assert part["floor"].is_monotonic_increasing
-
-
-def test_between_the_stored_k_the_next_ones_count():
-    assert landscape.best("wine", 22).information_loss == landscape.best("wine", 25).information_loss
-    assert landscape.best("wine", 22).bound.information_loss == landscape.best("wine", 20).bound.information_loss
-    assert landscape.best("wine", 22).bound.k == 22
-
-
 def test_what_is_not_stored_is_refused():
     with pytest.raises(ParameterError, match="no stored partitions on 'toy' with seed 0: there are those on census"):
         landscape.best("toy", 3)

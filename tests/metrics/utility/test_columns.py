@@ -81,13 +81,6 @@ def test_ranges_dates_booleans_and_whole_numbers_in_a_frame():
     assert columns["code"].numeric
 
 
-def test_nothing_changes_where_the_distribution_stays():
-    measure = utility.hellinger
-    assert measure(X, X[::-1]).value == 0.0
-    assert measure([[1.0]], [[1.0]]).value == 0.0
-    assert measure([0.1, 0.1], [0.1, 0.1]).value == 0.0
-
-
 def test_neither_an_offset_nor_the_file_twice_nor_a_constant_changes_them():
     measure = utility.hellinger
     whole = RNG.integers(0, 500, size=(90, 2)).astype(float)
