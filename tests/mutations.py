@@ -216,7 +216,7 @@ MUTATIONS = [
     Mutation("large classes by too few terms", "metrics/risk/equivalence_classes.py",
              "_TERMS = 100", "_TERMS = 3", f"{RISK}/test_equivalence_classes.py"),
     # --- risk against loss
-    Mutation("points that another surpasses in the loss alone are on the front", "studies/pareto.py",
+    Mutation("points that another surpasses in the loss alone are on the front", "studies/sweeps.py",
              "on_front[point] = y[point] == lowest and x[point] == risk_at_lowest",
              "on_front[point] = y[point] == lowest", "tests/studies/test_pareto.py"),
     Mutation("of several confidential attributes the best", "studies/sweeps.py",

@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from microagg import Release
 from microagg.studies.experiment import Method
-from microagg.studies.pareto import RULES
+from microagg.studies.sweeps import RULES
 from pages.shared import certificate, columns, limits, methods, released, shell, state
 from pages.shared.limits import NONE, Limits, Verdict
 from pages.shared.text import escape_markdown, named, percent

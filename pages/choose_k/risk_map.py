@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from microagg import metrics
-from microagg.studies import pareto
+from microagg.studies import sweeps
 from microagg.studies.sweeps import MOST_CONFIDENTIAL
 from pages.choose_k.comparison import Picture, waiting
 from pages.shared import certificate, limits, measures, methods, state, theme
@@ -57,7 +57,7 @@ def picture(
     drawn, chosen = _shown_limits(workspace, ks, risk, loss), (methods.chosen(workspace), choices.k)
     return Picture(
         risk_map(measured, risk, loss, drawn, chosen),
-        pareto.summary(measured, risk, loss, limits.current().risk),
+        sweeps.risk_summary(measured, risk, loss, limits.current().risk),
         CHART,
         f"A loss against a risk, {measure.label}: {count(len(measured), 'run')}, which the table below lists, too.",
         captions=(
@@ -185,7 +185,7 @@ def risk_map(
     of_risk, of_loss = RISKS[risk], losses(numeric="sse" in rows)[loss]
     runs = rows.dropna(subset=[risk, loss]).sort_values(["variant", "k"], kind="stable")
     runs = runs.assign(x=of_risk.factor * runs[risk], y=of_loss.factor * runs[loss])
-    runs["front"] = pareto.front(runs["x"], runs["y"])
+    runs["front"] = sweeps.front(runs["x"], runs["y"])
     across = _Axis.of(runs["x"].to_numpy(float), steep=of_risk.steep, from_zero=False)
     floors = [floor for floor in (*limits.floors.values(), limits.least) if floor]
     heights = np.array([*runs["y"], *(floors if of_loss.steep else ())], dtype=float)

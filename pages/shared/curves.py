@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from microagg.optimum.bounds import Bound
 from microagg.studies import sweeps
-from microagg.studies.pareto import RULES, Rule
+from microagg.studies.sweeps import RULES, Rule
 from pages.shared import measures, state, theme
 from pages.shared.figures import HOVER, End, add_line, finish, name_ends, ring
 from pages.shared.measures import Measure

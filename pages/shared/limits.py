@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from microagg.optimum.formatting import percent
-from microagg.studies import pareto
+from microagg.studies import sweeps
 from pages.shared import state
 from pages.shared.measures import RISKS
 
@@ -20,7 +20,7 @@ _ROUNDING = 1e-9  # relative: floating-point numbers that differ by less are equ
 
 @dataclass(frozen=True)
 class Limits:
-    """The largest acceptable risk and loss in percent, and which risk counts: one of :data:`microagg.studies.pareto.RISKS`."""
+    """The largest acceptable risk and loss in percent, and which risk counts: one of :data:`microagg.studies.sweeps.RISKS`."""
 
     risk: float = NONE
     loss: float = NONE
@@ -34,7 +34,7 @@ class Limits:
     @property
     def smallest_k(self) -> int:
         """The smallest k at which the risk of each record, 1 / k, is acceptable."""
-        return pareto.smallest_k(min(self.risk / 100 * (1 + _ROUNDING), 1.0))
+        return sweeps.smallest_k(min(self.risk / 100 * (1 + _ROUNDING), 1.0))
 
 
 def current() -> Limits:

@@ -23,7 +23,7 @@ from microagg.release import CATEGORIES, STATISTICS
 from microagg.release.choices import OPTIONS
 from microagg.studies import landscape, literature
 from microagg.studies.experiment import Method
-from microagg.studies.pareto import RISKS
+from microagg.studies.sweeps import RISKS
 from pages.shared.decisions import argument, option_of_column, recoding
 
 UPLOAD = "upload"

@@ -9,12 +9,7 @@ import pandas as pd
 import pytest
 
 from microagg import DataError, ParameterError
-from microagg.studies.pareto import (
-    RULES,
-    front,
-    smallest_k,
-    summary,
-)
+from microagg.studies.sweeps import RULES, front, risk_summary, smallest_k
 from tests.cases import for_each
 
 
@@ -75,12 +70,14 @@ def test_the_title_says_which_run_loses_least_within_the_largest_acceptable_risk
         ("distinct_l", "information_loss", 34, "at least 3 "),
         ("distinct_l", "information_loss", 0, "infinitely many"),
     ):
-        assert re.search(says, summary(rows, risk, loss, limit))
+        assert re.search(says, risk_summary(rows, risk, loss, limit))
     met = runs([[0.07] * 3], [[1.0, 2, 3]], ks=(9,))
     assert 100 * 0.07 > 7
-    assert summary(met, "record_linkage", "information_loss", 7.0).endswith("A at k = 9 has the lowest loss: 1.00 %")
+    assert risk_summary(met, "record_linkage", "information_loss", 7.0).endswith(
+        "A at k = 9 has the lowest loss: 1.00 %"
+    )
     nothing = rows.assign(record_linkage=np.nan)
-    assert summary(nothing, "record_linkage", "information_loss", 9.0).startswith("No ")
+    assert risk_summary(nothing, "record_linkage", "information_loss", 9.0).startswith("No ")
 
 
 @pytest.mark.parametrize(("risk", "k"), [(0.09, 12), (0.1, 10), (1 / 3, 3), (0.2, 5), (0.33, 4), (1, 1), (1 / 49, 49)])
