@@ -1,6 +1,6 @@
 """Releases in parts by the workers of Dask: seconds of each pass, records a second, memory; and the loss of blocks.
 
-    python benchmarks/in_parts.py --records 1000000                            # also the single process, beside it
+    python benchmarks/in_parts.py --records 1000000
     python benchmarks/in_parts.py --records 10000000 --workers 2 --memory 2GiB --store
     MICROAGG_DATA_DIR=… python benchmarks/in_parts.py --blocks                 # what is not stored of BLOCKS
 
@@ -9,9 +9,7 @@ files. They and the release stand in a folder of its own below ``--folder``, whi
 processes that are limited to ``--memory`` each: Dask ends those that take more. Their peak is the largest resident set
 that the operating system saw (``getrusage``), so it has the interpreter and compiled code in it, and pages of files.
 
-The single process reads the whole file and calls ``microagg.microaggregate`` on it; its seconds are those of reading,
-releasing and writing. It is left out above ``--alone`` records. ``--store`` writes the row to
-benchmarks/results/in_parts.csv, from which the README's table is.
+``--store`` writes the row to benchmarks/results/in_parts.csv, from which the README's table is.
 
 ``--blocks`` compares the loss of a partition by blocks with that of all records together, on standardized data of
 scaling.py. Cuts are learned on SAMPLE random records. IL is in percent; seconds are those of learning, assigning and
@@ -47,8 +45,8 @@ PASSES = ("encode", "assign", "sort", "group", "write", "count")
 COLUMNS = (
     *("records", "attributes", "k", "method", "workers", "memory", "block_size", "seconds", "records_a_second"),
     *PASSES,
-    *("peak_worker_mib", "working_folder_mib", "information_loss", "realized_k", "alone_seconds", "alone_loss"),
-    *("cpu", "busy"),
+    *("peak_worker_mib", "working_folder_mib", "information_loss", "realized_k"),
+    "cpu",
 )
 
 
@@ -121,18 +119,6 @@ def in_parts(source: Path, out: Path, given: dict[str, Any], workers: int, memor
     return made, seconds, peaks, held[0]
 
 
-def alone(source: Path, out: Path, given: dict[str, Any]) -> tuple[float, float]:
-    """Return the seconds and the IL of one process that has the whole file in its memory."""
-    import pandas as pd
-
-    import microagg
-
-    start = time.perf_counter()
-    made = microagg.microaggregate(pd.read_parquet(source), **given)
-    made.frame.to_parquet(out)
-    return time.perf_counter() - start, made.report.loss.information_loss
-
-
 def main() -> None:
     """Measure one row, print it, and store it if that is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
@@ -143,7 +129,6 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory", default="2GiB")
     parser.add_argument("--block-size", type=int)
-    parser.add_argument("--alone", type=int, default=1_000_000)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
     parser.add_argument("--store", action="store_true")
     parser.add_argument("--blocks", action="store_true", help="measure the loss of blocks instead")
@@ -174,15 +159,10 @@ def measure(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
         *(asked.records, asked.attributes, asked.k, asked.method, asked.workers, asked.memory),
         *(made.recipe["block_size"], round(seconds, 1), round(asked.records / seconds)),
         *(round(made.seconds[name], 1) for name in PASSES),
-        *(round(max(peaks)), round(held), round(report.loss.information_loss, 4), report.risk.realized_k, "", ""),
-        *(f"{os.cpu_count()} x {platform.processor() or platform.machine()}", ""),
+        *(round(max(peaks)), round(held), round(report.loss.information_loss, 4), report.risk.realized_k),
+        f"{os.cpu_count()} x {platform.processor() or platform.machine()}",
     )
-    row = dict(zip(COLUMNS, values, strict=True))
-    if asked.records <= asked.alone:
-        row["alone_seconds"], row["alone_loss"] = (round(value, 4) for value in alone(source, folder / "alone", given))
-    # How many cores other processes kept busy meanwhile.
-    row["busy"] = round(os.getloadavg()[1], 1)
-    return row
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 # --- the loss of blocks -----------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ column that follows from the quasi-identifiers by a formula that the intruder kn
 stands in random order; and one that is released twice. The intruder is written from the definitions and shares no code
 with ``microagg.metrics.risk``. Other programs read the files of the first release and count k and the guarantees, and a
 table of at most 8 records is compared with all its partitions. The script prints means of what is printed and of what
-the intruder achieves. It exits with 1 if a figure is exceeded, and prints the seed and the smallest such release.
+the intruder achieves. It exits with 1 if a figure is exceeded, and prints the seed and the options of such a release.
 """
 
 from __future__ import annotations
@@ -248,7 +248,8 @@ def attacked(case: Case, attacks: dict[str, Any]) -> tuple[Any, list[tuple[str, 
     for attack in dict.fromkeys(attacks.values()):
         comparisons = list(attack(case, release))
         rows += [(kind, each) for kind, by in attacks.items() if by is attack for each in comparisons]
-        wrong += [smallest(case, attack, each) for each in comparisons if each.exceeded][:1]
+        described = f"{len(case.frame)} records, {case.formula}, {case.options}, {case.earlier}"
+        wrong += [f"{each}, {described}" for each in comparisons if each.exceeded][:1]
     return release, rows, wrong
 
 
@@ -271,23 +272,6 @@ def attempt(seed: int) -> tuple[int, list[tuple[str, Comparison]], list[str]]:
         return seed, rows + more, wrong + exceeded + generated.refusal(seed)[1]
     except Exception:
         return seed, [], [traceback.format_exc(limit=-3)]
-
-
-def smallest(case: Case, attack: Any, exceeded: Comparison) -> str:
-    """Describe a case of fewer records and options of which the same figure is exceeded."""
-    n, options = len(case.frame), case.options
-    without = [
-        [other for other in options if other != name] for name in options.keys() - {"k", "method", "quasi_identifiers"}
-    ]
-    simpler = [(case.frame, {name: options[name] for name in names}) for names in without]
-    halves = [case.frame[: n // 2], case.frame[n // 2 :]] if n > 20 else []
-    for frame, fewer in [*((half.reset_index(drop=True), options) for half in halves), *simpler]:
-        smaller = case._replace(frame=frame, options=fewer)
-        with suppress(Exception):  # options may be needed, and records too few, in many ways
-            for each in attack(smaller, microaggregate(frame, **fewer)):
-                if each.figure == exceeded.figure and each.exceeded:
-                    return smallest(smaller, attack, each)
-    return f"{exceeded}, {n} records, {case.formula}, {options}, {case.earlier}"
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ A method that takes more than ``--cap`` seconds is not measured on more records 
 
 Memory is what the process had in use at its peak over what it had before it read the data, so the data count but the
 interpreter and compiled code do not, as a multiple of the data, 8 n d bytes, from 1 MB on. The default grid is stored
-in benchmarks/results/scaling.csv and scaling.json, with how many cores other processes kept busy meanwhile.
+in benchmarks/results/scaling.csv and scaling.json.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import ctypes
 import gc
 import json
 import math
-import os
 import shlex
 import subprocess
 import sys
@@ -31,7 +30,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -55,7 +53,7 @@ WARM_UP = 20_000
 START = 60.0
 
 #: Columns of the stored table.
-COLUMNS = ("data", "d", "k", "method", "n", "tree", "seconds", "peak_over_input", "cores_of_others")
+COLUMNS = ("data", "d", "k", "method", "n", "seconds", "peak_over_input")
 
 Setting = tuple[str, int, int]
 
@@ -103,21 +101,11 @@ def forget_peak() -> None:
         Path("/proc/self/clear_refs").write_text("5")
 
 
-def run_cell(method: str, k: int, file: str, repeat: int) -> dict[str, float | bool]:
-    """Return seconds, peak memory and whether a tree was used, of a method on the data in ``file``, kernels loaded."""
+def run_cell(method: str, k: int, file: str, repeat: int) -> dict[str, float]:
+    """Return seconds and peak memory of a method on the data in ``file``, kernels loaded."""
     from microagg import make
-    from microagg.kernels.neighbors import neighbor_lists
 
-    choose, by_tree = neighbor_lists.tree_if_faster, []
-
-    def tree_if_faster(X: np.ndarray, k: int, least: int) -> object:
-        tree = choose(X, k, least)
-        by_tree.append(tree is not None)
-        return tree
-
-    neighbor_lists.tree_if_faster = tree_if_faster
     make(method, k=k).fit(np.load(file, mmap_mode="r")[:WARM_UP].copy())
-    by_tree.clear()
     forget_peak()
     before, _ = memory()
     X = np.load(file)
@@ -128,7 +116,7 @@ def run_cell(method: str, k: int, file: str, repeat: int) -> dict[str, float | b
         make(method, k=k).fit_predict(X)
         seconds.append(time.perf_counter() - started)
         peak = peak or memory()[1]
-    return {"seconds": min(seconds), "peak": max(peak - before, 0), "tree": any(by_tree)}
+    return {"seconds": min(seconds), "peak": max(peak - before, 0)}
 
 
 # --- the grid --------------------------------------------------------------------------------------------------------
@@ -171,7 +159,6 @@ def measure(setting: Setting, n: int, file: str, method: str, options: argparse.
     """Return the row of a cell, or None if it takes too long."""
     data, d, k = setting
     cell = {"method": method, "k": k, "file": file, "repeat": options.repeat}
-    before, started = busy_elsewhere(), time.perf_counter()
     try:
         done = subprocess.run(
             [sys.executable, __file__, "--cell", json.dumps(cell)],
@@ -182,19 +169,11 @@ def measure(setting: Setting, n: int, file: str, method: str, options: argparse.
         )
     except subprocess.TimeoutExpired:
         return None
-    others = (busy_elsewhere() - before) / (time.perf_counter() - started)
     result = json.loads(done.stdout.splitlines()[-1])
     size = 8 * n * d
     peak = result["peak"] / size if size >= 1e6 else math.nan
-    values = (data, d, k, method, n, result["tree"], result["seconds"], peak, max(others, 0.0))
+    values = (data, d, k, method, n, result["seconds"], peak)
     return dict(zip(COLUMNS, values, strict=True))
-
-
-def busy_elsewhere() -> float:
-    """Return the seconds that all cores have worked so far, less those for this process and its cells."""
-    cores, own = psutil.cpu_times(), os.times()
-    worked = sum((cores.user, cores.nice, cores.system, cores.irq, cores.softirq, cores.steal))
-    return worked - own.user - own.system - own.children_user - own.children_system
 
 
 def store(rows: list[dict[str, object]], options: argparse.Namespace) -> None:

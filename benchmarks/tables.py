@@ -222,7 +222,7 @@ def _above(loss: str, without: float) -> str:
 
 
 def in_parts() -> str:
-    """Return how long releases in parts take, and their memory, beside a single process; see in_parts.py."""
+    """Return how long releases in parts take, and their memory; see in_parts.py."""
     body = []
     for row in stored("in_parts.csv"):
         n, block = f"{int(row['records']):,}", f"{int(row['block_size']):,}"
@@ -230,10 +230,9 @@ def in_parts() -> str:
         passes = [f"{float(row[name]):.0f}" for name in ("encode", "assign", "sort", "group", "write", "count")]
         whole = [f"{float(row['seconds']):.0f}", f"{int(row['records_a_second']):,}", *passes]
         held = [f"{int(row['peak_worker_mib']):,}", f"{int(row['working_folder_mib']):,}"]
-        alone = f"{float(row['alone_seconds']):.0f}" if row["alone_seconds"] else ""
-        body.append([method, workers, n, row["attributes"], row["k"], block, *whole, *held, alone])
+        body.append([method, workers, n, row["attributes"], row["k"], block, *whole, *held])
     header = ["Method", "Workers", "Records", "Attributes", "k", "Block", "Seconds", "Records a second", "Read"]
-    header += ["Assign", "Sort", "Group", "Write", "Count", "Peak, MiB", "Working folder, MiB", "One process, seconds"]
+    header += ["Assign", "Sort", "Group", "Write", "Count", "Peak, MiB", "Working folder, MiB"]
     return table(header, body, 2)
 
 
