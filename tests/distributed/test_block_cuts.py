@@ -94,22 +94,6 @@ def test_nominal_cuts_keep_whats_below_a_node_together():
     assert len(set(block_of.values())) == cuts.n_blocks == 4
 
 
-def test_numbers_beside_categories_are_compared_by_shares_of_their_domain():
-    # Two clusters of ranks at both ends, and numbers without any: whatever the unit of these.
-    for unit in (1e-6, 1.0, 1e6):
-        values = np.column_stack([np.arange(80.0) * unit, np.tile([0.0, 4.0], 40)])
-        cut = Cuts.learn(values, (Attribute("x"), Attribute("o", "ordinal", levels=tuple("abcde"))), 2).cuts[0]
-        assert (cut.attribute, cut.at_most) == (1, 2.0)
-    # Two categories that have only the root in common, likewise.
-    values = np.column_stack([np.arange(80.0), np.tile([1.0, 2.0], 40)])
-    two = Attribute("c", "nominal", taxonomy=Taxonomy.flat("pq"))
-    assert Cuts.learn(values, (Attribute("x"), two), 2).cuts[0].leaves == (1,)
-    # Numbers in two clusters, and ranks without any.
-    values = np.column_stack([np.tile([0.0, 1e-3], 40), np.arange(80) % 5])
-    cut = Cuts.learn(values, (Attribute("x"), Attribute("o", "ordinal", levels=tuple("abcde"))), 2).cuts[0]
-    assert (cut.attribute, cut.at_most) == (0, 5e-4)
-
-
 @pytest.mark.parametrize(
     ("counts", "least", "expected"),
     [

@@ -136,16 +136,6 @@ def test_what_cannot_be_is_refused(numbers_file, scheduler, tmp_path, words, say
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 
-def test_flags_of_parts_are_refused_in_memory(numbers_file):
-    done = call("run", numbers_file, "--k", "5", "--workers", "2")
-    assert (done.exit_code, done.stderr) == (
-        2,
-        "Error: --workers needs --engine dask: add --engine dask, or leave out --workers.\n",
-    )
-    done = call("run", "missing.parquet", *FLAGS, "--out", "out")
-    assert (done.exit_code, "there is no file" in done.stderr.lower()) == (2, True)
-
-
 def test_a_scheduler_that_is_not_there_is_named(numbers_file, monkeypatch):
     monkeypatch.setattr("microagg.distributed.cluster.PATIENCE", "0.5s")
     where = ["--scheduler", "tcp://127.0.0.1:9"]

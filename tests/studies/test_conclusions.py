@@ -94,15 +94,6 @@ def test_front_is_what_no_other_method_surpasses(small, monkeypatch):
     assert every["seconds"].tolist() == pytest.approx([0.1, 0.2])
 
 
-def test_what_hardly_loses_less_or_is_hardly_quicker_is_not_worth_it():
-    losses, seconds = [120, 119.5, 118, 125, 117, 116], [1.0, 2, 3, 4, 5, 6]
-    # Each against the last on the front: 119.5 is not 1 % below 120, 118 is; 117 is not 1 % below that.
-    assert conclusions._front(losses, seconds) == [True, False, True, False, False, True]
-    losses, seconds = [400, 200, 120, 110], [0.8, 0.9, 1.0, 1.25]
-    # 1.0 is 20 % less than 1.25; 0.9 is not 20 % less than 1.0, 0.8 is.
-    assert conclusions._front(losses, seconds) == [True, False, True, True]
-
-
 def test_what_was_not_run_is_listed(small):
     table = landscape.incomplete()
     assert row(table, method="mdav", data="census")["ks"] == (2, 3)
