@@ -145,15 +145,12 @@ def check_finite(X: FloatArray, names: Sequence[str] | None = None) -> None:
     )
 
 
-def check_pair(
-    before: ArrayLike, after: ArrayLike, *, matched: bool = True, names: Sequence[Any] | None = None
-) -> tuple[FloatArray, FloatArray]:
+def check_pair(before: ArrayLike, after: ArrayLike, *, matched: bool = True) -> tuple[FloatArray, FloatArray]:
     """Return originals and their release as float arrays, shape (n, d) and (m, d).
 
-    If they are ``matched``, record i of one is record i of the other; otherwise their numbers may differ. ``names`` are
-    those of the attributes in messages.
+    If they are ``matched``, record i of one is record i of the other; otherwise their numbers may differ.
     """
-    X, released = _table(before, "the originals", names), _table(after, "the release", names)
+    X, released = _table(before, "the originals"), _table(after, "the release")
     if X.shape[1] != released.shape[1] or (matched and len(X) != len(released)):
         raise DataError(
             f"the originals have the shape {X.shape}, the release has {released.shape}: pass the same attributes"
@@ -162,12 +159,12 @@ def check_pair(
     return X, released
 
 
-def _table(values: ArrayLike, subject: str, names: Sequence[Any] | None) -> FloatArray:
+def _table(values: ArrayLike, subject: str) -> FloatArray:
     try:
         data = check_matrix(values)
         if len(data) == 0:
             raise DataError("there are no records: give at least one.")
-        check_finite(data, names)
+        check_finite(data)
     except DataError as error:
         raise DataError(f"in {subject}: {error}") from None
     return data

@@ -198,30 +198,17 @@ def _ordered_distances(pairs: _Pairs, overall: FloatArray) -> FloatArray:
 
 
 def interval_disclosure(X: ArrayLike, released: ArrayLike, width: float) -> FloatArray:
-    """Share of the records, 0 to 1 (lower is better), with the original in an interval around the released value.
+    """Share of the records, shape (d,), with the original in an interval around the released value (lower is better).
 
     An intruder who identifies a record knows the value to within the interval, for certain if the share is 1.
 
-    Parameters
-    ----------
-    X, released : arrays, shape (n, d)
-        The originals and the release, record i of the one being record i of the other.
-    width : float
-        The width of the interval on each side, in standard deviations of the original attribute; above 0. sdcMicro's
-        ``dRisk``, k = 0.05 by default, takes those of the release, which are smaller the more has been lost.
+    ``X`` and ``released``, shape (n, d), are the originals and the release, record i of the one being record i of the
+    other. ``width``, above 0, is that of the interval on each side, in standard deviations of the original attribute.
+    sdcMicro's ``dRisk``, k = 0.05 by default, takes those of the release, which are smaller the more has been lost.
+    DataError if X and the release are not finite numbers of the same shape; ParameterError if the width is not a number
+    above 0.
 
-    Returns
-    -------
-    array of shape (d,)
-
-    Raises
-    ------
-    DataError, ParameterError
-        If X and the release are not finite numbers of the same shape, or the width is not a number above 0.
-
-    References
-    ----------
-    Mateo-Sanz, Sebé & Domingo-Ferrer 2004, Outlier protection in continuous microdata masking: SDID.
+    Source: Mateo-Sanz, Sebé & Domingo-Ferrer 2004, Outlier protection in continuous microdata masking: SDID.
     """
     original, masked = check_pair(X, released)
     if not is_real(width) or not isfinite(width) or width <= 0.0:

@@ -52,9 +52,7 @@ def propensity(before: Table, after: Table, *, random_state: int = 0) -> Propens
     ----------
     before, after : array of finite numbers, shape (n, d), or DataFrame
         Originals and release, in the same order; columns of a frame may hold categories. Of more than
-        :data:`SAMPLE_COMPARED` records, so many are drawn.
-    random_state : int
-        The seed of the draw.
+        :data:`SAMPLE_COMPARED` records, so many are drawn by the seed ``random_state``.
 
     Raises
     ------
