@@ -5,17 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microagg import Schema
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import DataError, ParameterError
 from microagg.kernels import running
-from microagg.optimum import certificate, nearest_neighbors
+from microagg.optimum import nearest_neighbors
 from microagg.optimum.nearest_neighbors import nearest_mixed_neighbor_curve
-from microagg.optimum.problem import Problem
 from tests import naive_mixed
 from tests.instances import ROUNDING
-from tests.mixed_table import LEVELS, MARITAL_TEXT, ZIP, mixed_frame
+from tests.mixed_table import LEVELS, MARITAL_TEXT, ZIP
 
 TREES = (ZIP, Taxonomy.from_text(MARITAL_TEXT), Taxonomy.from_nested({"*": ["a", "b", "c"]}))
 
@@ -121,24 +119,6 @@ def test_every_k_at_once_as_one_by_one(monkeypatch):
         table = naive_mixed.Table(records)
         apart = [sorted(table.distance(i, j) for j in range(90) if j != i)[3] for i in range(90)]
         assert together[4].sse == pytest.approx(sum(apart), rel=1e-8)
-
-
-def test_problems_and_certificates_have_it():
-    frame = mixed_frame().drop(columns="name")
-    schema = Schema.infer(frame, quasi_identifiers=list(frame), taxonomies={"zip": ZIP})
-    records = schema.records(frame)
-    problem = Problem.of(records)
-    assert certificate.Floors(problem, [1, 2]).improve().bounds([1, 2])[0].sse == 0.0
-    [own] = problem.floor([2])
-    assert (
-        0.0
-        < own.sse
-        == certificate.Floors(problem, [2]).improve().bounds([2])[0].sse
-        <= least_loss(records, 2) * ROUNDING
-    )
-    # With k = 4 all are one group.
-    assert problem.floor([4])[0].sse == pytest.approx(naive_mixed.total_loss(records, [0] * 4))
-    assert certificate.Floors(problem, [2]).improve().complete
 
 
 def test_bad_input():
