@@ -314,8 +314,12 @@ def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
     stratum = np.concatenate([numbers[part.sample_strata] for numbers, part in numbered if part.moments.n])
     order = np.argsort(stratum, kind="stable")
     rows = np.split(order, np.searchsorted(stratum[order], np.arange(1, len(strata))))
-    cuts = tuple(_learn_cuts(job, sample[positions], n) for positions, (_, n) in zip(rows, strata, strict=True))
-    return replace(layout, cuts=cuts)
+    cuts = []
+    for positions, (_, n) in zip(rows, strata, strict=True):
+        blocks = job.n_blocks(n)
+        is_cut = blocks > 1 and len(positions)
+        cuts.append(Cuts.learn(sample[positions], attributes, blocks) if is_cut else Cuts())
+    return replace(layout, cuts=tuple(cuts))
 
 
 def _merge_strata(seen: Sequence[Seen]) -> tuple[list[tuple[tuple[Any, ...], int]], tuple[IntArray, ...]]:
@@ -350,11 +354,6 @@ def _check_dates(seen: Sequence[Seen]) -> None:
                 f"column {name!r} has dates with the day first, such as {day!r}, and with the month first, such as "
                 f"{month!r}: write all of them alike, such as 2001-12-31."
             )
-
-
-def _learn_cuts(job: Job, sample: FloatArray, n: int) -> Cuts:
-    blocks = job.n_blocks(n)
-    return Cuts.learn(sample, job.attributes, blocks) if blocks > 1 and len(sample) else Cuts()
 
 
 def _decimals(seen: Sequence[Seen], j: int) -> int | None:

@@ -281,7 +281,7 @@ def risk_summary(rows: pd.DataFrame, risk: str, loss: str, limit: float) -> str:
     comparable = rows.dropna(subset=[risk, loss])
     if comparable.empty:
         return f"No {_RISK[risk]} is known yet"
-    within = comparable[_is_at_most(comparable[risk], limit)]
+    within = comparable[100 * comparable[risk] <= limit * (1 + _ROUNDING)]
     if within.empty:
         low = _lowest_row(comparable, risk, loss)
         return f"No run has {_limit_text(risk, limit)}: the least is {percent(100 * low[risk])}, {_name_run(low)}"
@@ -299,10 +299,6 @@ def _limit_text(risk: str, limit: float) -> str:
         "t_closeness": f"a t-closeness of at most {limit:g} %",
         "distinct_l": f"at least {values} confidential values in every group",
     }[risk]
-
-
-def _is_at_most(shares: pd.Series, limit: float) -> pd.Series:
-    return 100 * shares <= limit * (1 + _ROUNDING)
 
 
 def _lowest_row(rows: pd.DataFrame, first: str, then: str) -> pd.Series:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -70,7 +70,9 @@ def duel(first: str, second: str) -> pd.DataFrame:
     same records), less_sd (standard deviation over the seeds, NaN for a single one) and winner (the name, empty if
     losses are equal). ParameterError if there is no such method.
     """
-    first_runs, second_runs = (_each()[_each()["method"] == _check_method(name)] for name in (first, second))
+    for method in (first, second):
+        check_choice("method", method, list(METHODS))
+    first_runs, second_runs = (_each()[_each()["method"] == method] for method in (first, second))
     pairs = first_runs.merge(second_runs, on=["data", "of", "k"], suffixes=("_1", "_2"))
     # Runs are compared seed by seed; a single run of a deterministic algorithm is compared with each seed.
     is_single = [pairs.groupby("data")[name].transform("nunique") == 1 for name in ("seed_1", "seed_2")]
@@ -89,7 +91,9 @@ def duel(first: str, second: str) -> pd.DataFrame:
     ).reset_index()
     alike = table["less"].abs() <= 100 * ALIKE
     table["winner"] = np.where(alike, "", np.where(table["less"] > 0, first, second))
-    return _in_order(table)
+    rank = {name: place for place, name in enumerate(DATA)}
+    by = lambda column: column.map(rank) if column.name == "data" else column  # noqa: E731
+    return table.sort_values(["data", "k"], key=by, ignore_index=True)
 
 
 def matrix(k: int | None = None, above: str = "best") -> pd.DataFrame:
@@ -190,18 +194,6 @@ def _at_k(k: int | None) -> pd.DataFrame:
     return table[table.groupby(["method", "data"])["k"].transform("size") == len(KS)]
 
 
-def _check_method(method: str) -> str:
-    if method not in METHODS:
-        raise ParameterError(f"{method!r} is not among the methods compared: there are {', '.join(METHODS)}.")
-    return method
-
-
-def _in_order(table: pd.DataFrame) -> pd.DataFrame:
-    return table.sort_values(
-        ["data", "k"], key=lambda column: column.map(DATA.index) if column.name == "data" else column, ignore_index=True
-    )
-
-
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 # The minimum mean difference, in percent.
@@ -220,10 +212,10 @@ def describe_duel(table: pd.DataFrame, first: str, second: str) -> str:
         return f"{title(first)} and {title(second)} were not run on the same data sets"
     won = {first: means[means >= _MIN_DIFFERENCE], second: -means[means <= -_MIN_DIFFERENCE]}
     if not len(won[first]) and not len(won[second]):
-        return f"{title(first)} and {title(second)} have the same loss on {_name_data(means.index)}"
+        return f"{title(first)} and {title(second)} have the same loss on every data set"
     winner, loser = sorted((first, second), key=lambda name: (-len(won[name]), name != first))
     ahead, behind = won[winner], won[loser]
-    where = _count_data(len(ahead), len(means))
+    where = f"all {len(means)} data sets" if len(ahead) == len(means) else f"{len(ahead)} of {len(means)} data sets"
     sentence = f"{title(winner)} has lower loss than {title(loser)} on {where}: by {_describe_gains(ahead)}"
     return f"{sentence}; {title(loser)} has lower loss by {_describe_gains(behind)}" if len(behind) else sentence
 
@@ -250,7 +242,9 @@ def describe_matrix(table: pd.DataFrame, above: str = "best", k: int | None = No
     means = table["mean"].dropna()
     if means.empty:
         return f"No method was run on every data set {scope}"
-    direct = means[[not _searches(str(name)) for name in means.index]]
+    # A search tries changes until none has a lower loss, or for some time.
+    is_search = [algorithm(METHODS[str(name)].key).info.checked_by == "properties" for name in means.index]
+    direct = means[~np.array(is_search)]
     best, best_direct, last = str(means.index[0]), str(direct.index[0]), str(means.index[-1])
     sentence = f"{scope.capitalize()}, {title(best)} is {_figure(means[best])} % above {reference}"
     if best_direct != best:
@@ -273,27 +267,11 @@ def describe_pareto(table: pd.DataFrame, k: int | None = None) -> str:
     )
 
 
-def _searches(name: str) -> bool:
-    """Whether a method tries changes until none has a lower loss, or for some time."""
-    return algorithm(METHODS[name].key).info.checked_by == "properties"
-
-
 def _describe_gains(less: pd.Series) -> str:
     """Gains on each data set in percent, the largest first."""
     ordered = less.sort_values(ascending=False)
     parts = [f"{_figure(value)} % on {describe(str(name)).title}" for name, value in ordered.items()]
     return listing(parts)
-
-
-def _name_data(data: Iterable[str]) -> str:
-    names = list(data)
-    return "every data set" if len(names) == len(DATA) else listing([describe(name).title for name in names])
-
-
-def _count_data(n: int, total: int) -> str:
-    if total == 1:
-        return "one data set"
-    return f"all {total} data sets" if n == total else f"{n} of {total} data sets"
 
 
 def _figure(value: float) -> str:
