@@ -133,8 +133,8 @@ class Cuts:
 
         Two sides of a cut with fewer than ``least`` records together become one block. If only one of them has fewer,
         it joins the smallest of the other side, the first of several; if there are fewer in all, everything is one
-        block. Numbers are 0 to m - 1, in the order in which the m blocks begin. ``counts``, shape (n_blocks,), has the
-        number of records of each block.
+        block. Numbers are 0 to m - 1, in the order in which the m blocks begin. ``counts``, shape (n_blocks,), are the
+        numbers of records of the blocks.
         """
         # The blocks at each position in the tree, as lists of old blocks with their number of records.
         sides: dict[int, list[tuple[int, list[int]]]] = {-1 - b: [(int(counts[b]), [b])] for b in range(self.n_blocks)}

@@ -288,22 +288,16 @@ def sweep(
     progress : callable, optional
         Called as ``progress(done, total, result)`` after each pair, with its :class:`Result`.
     classes, strata, workers : optional
-        As in :func:`run`. If the sweep is watched, see :mod:`microagg.progress`, and cancelled, the rows done so far
-        are returned.
+        As in :func:`run`, whose errors it has. If the sweep is watched, see :mod:`microagg.progress`, and cancelled,
+        the rows done so far are returned.
 
     Returns
     -------
     DataFrame
-        Columns method, label, k, information_loss (percent), unpolished (the same before a method with ``polish``
-        improved it), sse, n_groups, smallest_group, largest_group, params, settings_tried, seconds; in the order of
-        ``algorithms``, then ``ks``. ``attrs["complete"]`` is true if it has all pairs. For Records, n_records follows
-        k, and total_information_loss, information_loss (percent of n·d), discernibility, average_class_size and
-        classification replace information_loss to sse.
-
-    Raises
-    ------
-    DataError, ParameterError
-        As :func:`run` and :class:`Method`.
+        A :meth:`Result.row` for each pair, in the order of ``algorithms``, then ``ks``. ``attrs["complete"]`` is true
+        if it has all pairs. For numbers, the measures are information_loss (percent), unpolished (the same before a
+        method with ``polish`` improved it) and sse; for Records, n_records and those of
+        :class:`microagg.metrics.generalization.Summary`.
     """
     methods = [Method.of(algorithm_spec) for algorithm_spec in algorithms]
     cells = list(dict.fromkeys(itertools.product(methods, ks)))
