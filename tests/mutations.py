@@ -218,7 +218,7 @@ MUTATIONS = [
     # --- risk against loss
     Mutation("points that another surpasses in the loss alone are on the front", "studies/sweeps.py",
              "on_front[point] = y[point] == lowest and x[point] == risk_at_lowest",
-             "on_front[point] = y[point] == lowest", "tests/studies/test_pareto.py"),
+             "on_front[point] = y[point] == lowest", "tests/studies/test_sweeps.py"),
     Mutation("of several confidential attributes the best", "studies/sweeps.py",
              '"homogeneous"] = max(', '"homogeneous"] = min(', "tests/studies/test_sweeps.py"),
     Mutation("confidential attributes with one value count", "studies/sweeps.py",
