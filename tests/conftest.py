@@ -115,15 +115,10 @@ def registered_as_before():
     """Have no algorithm registered afterwards, or run, that was not before."""
     from microagg.algorithms import method
     from microagg.algorithms.base import REGISTERED
-    from microagg.studies.landscape import conclusions, store
 
-    places = (REGISTERED, method._variants, store._methods_by_name)
+    places = (REGISTERED, method._variants)
     before = [dict(kept) for kept in places]
     yield
     for kept, known in zip(places, before, strict=True):
         kept.clear()
         kept.update(known)
-    store._own_rows.clear()
-    store._own_classes.clear()
-    store.forget()
-    conclusions.forget()

@@ -172,7 +172,7 @@ MUTATIONS = [
              "_sum_smallest(result.least, len(self.X) // self.k)",
              "_sum_smallest(result.least, len(self.X) // self.k - 1)", f"{BOUNDS}/test_set_partitioning.py"),
     Mutation("pairs outside the program that do not count", "optimum/clique_partitioning.py",
-             "partial(self._evaluate, duals, missing * (1 + ALLOWANCE))", "partial(self._evaluate, duals)",
+             "self._evaluate(duals, missing * (1 + ALLOWANCE))", "self._evaluate(duals)",
              f"{BOUNDS}/test_clique_partitioning.py"),
     Mutation("the gap as a share of the loss", "optimum/bounds.py",
              "(information_loss - lower_bound) / lower_bound",
