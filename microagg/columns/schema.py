@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_numeric_dtype
 
 from microagg.columns import dates, numerals
 from microagg.columns.dates import FORMS, holds_dates
+from microagg.columns.kinds import are_marks, read_kind
 from microagg.columns.numerals import NOTATIONS
 from microagg.columns.records import (
     Attribute,
@@ -26,6 +28,7 @@ from microagg.columns.records import (
     without_codes,
 )
 from microagg.columns.taxonomy import Taxonomy, category
+from microagg.columns.values import ColumnValues
 from microagg.errors import DataError, ParameterError, brief
 from microagg.tables.frames import as_pandas
 from microagg.validation import (
@@ -35,6 +38,8 @@ from microagg.validation import (
     check_columns,
     check_present,
     is_name,
+    quoted,
+    warn_caller,
 )
 
 if TYPE_CHECKING:
@@ -230,6 +235,9 @@ class Schema:
         flat taxonomy of their values; numbers and booleans numeric; dates, but not text that says one, dates by the
         day. A taxonomy may be anything that :meth:`microagg.columns.taxonomy.Taxonomy.of` takes, None for a flat one.
 
+        A warning names each column without a declared kind or another role that would hold numbers but for marks of
+        suppressed cells, such as ``*``.
+
         Raises
         ------
         DataError
@@ -244,6 +252,11 @@ class Schema:
         kinds = dict(zip(_PARTS, (taxonomies, ordinal, dates, numbers, missing_codes), strict=True))
         schema = cls.of_options(frame, roles | kinds)
         schema.encode(frame)
+        declared = {name for part, names in kinds.items() for name in _by_column(part, names or {})}
+        other = {name for role in ROLES if role != "quasi_identifiers" for name in schema.columns(role)}
+        for name in frame.columns:
+            if name not in declared | other:
+                _warn_of_suppressed(frame[name])
         return schema
 
     @classmethod
@@ -331,6 +344,17 @@ class Schema:
         column = frame[self.classes]
         check_present(column, retained, "no class")
         return class_codes(column[retained], int(np.count_nonzero(retained)), self.classes)
+
+
+def _warn_of_suppressed(series: pd.Series[Any]) -> None:
+    """Warn of a column that would hold numbers but for marks of suppressed cells, such as ``*``."""
+    values = None if is_numeric_dtype(series) else ColumnValues.of(series)
+    if values is not None and are_marks(marks := read_kind(values).missing_codes):
+        warn_caller(
+            f"column {series.name!r} would hold numbers but for {quoted(marks)}, perhaps suppressed cells: name it "
+            "among the numbers and these among its missing_codes, or name it among the taxonomies.",
+            UserWarning,
+        )
 
 
 def as_options(of_schema: Mapping[str, Any]) -> dict[str, Any]:
