@@ -333,3 +333,15 @@ def test_reading_twice_is_reading_once(values, codes):
     wanted = {float(code) for code in codes if code != "x"}
     expected = [np.nan if v in (None, "x") or float(v) in wanted else float(v) for v in values]
     np.testing.assert_array_equal(schema.encode(frame)[:, 0], expected)
+
+
+def test_infer_warns_of_marks_of_suppressed_cells_where_nothing_is_declared():
+    frame = pd.DataFrame({"age": range(30), "income": [*map(str, range(100, 127)), "*", "*", "*"]})
+    for quasi_identifiers in (["age"], ["age", "income"]):
+        with pytest.warns(UserWarning, match=r"column 'income' would hold numbers but for '\*'.*missing_codes"):
+            Schema.infer(frame, quasi_identifiers)
+    # Warnings are errors: these declare what the column is.
+    Schema.infer(frame, ["age"], "income")
+    Schema.infer(frame, ["age", "income"], taxonomies={"income": None})
+    schema = Schema.infer(frame, ["age", "income"], numbers=["income"], missing_codes={"income": "*"})
+    assert schema.read(frame)["income"].isna().sum() == 3
