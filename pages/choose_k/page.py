@@ -21,7 +21,7 @@ from microagg.tables import to_csv
 from microagg.validation import spread
 from pages.choose_k import answer, comparison, risk_map, search
 from pages.choose_k.comparison import Picture
-from pages.shared import certificate, curves, jobs, limits, methods, released, shell, state, tour
+from pages.shared import certificate, curves, jobs, limits, methods, released, shell, state
 from pages.shared.figures import download, show_table
 from pages.shared.job_queue import Job
 from pages.shared.measures import FLOOR, MAP, RISKS, measures
@@ -32,7 +32,6 @@ _CHART = "loss_chart"
 
 
 def body() -> None:
-    tour.draw("choose_k")
     workspace = chosen_workspace()
     names = methods.compared(workspace)
     measure = _measure(workspace)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.evidence import best_known, compare, printed
-from pages.shared import shell, state, tour
+from pages.shared import shell, state
 
 _PARTS = {
     "compare": ("Compare methods", compare.section),
@@ -13,7 +13,6 @@ _PARTS = {
 
 
 def body() -> None:
-    tour.draw("evidence")
     key, names = "w_stored", {label: name for name, (label, _) in _PARTS.items()}
     st.session_state[key] = _PARTS[state.current().evidence.part][0]
     tabs = st.tabs(list(names), key=key, on_change=lambda: state.update(stored=names[st.session_state[key]]))

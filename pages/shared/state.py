@@ -212,7 +212,6 @@ class Choices:
     polish: bool = False  # every partition is improved by local search
     params: tuple[tuple[str, Any], ...] = ()  # ("v-mdav.gamma", 0.3), …
     explained: str = _one_of(ALGORITHMS, "mdav-star")  # the algorithm that the page Methods explains
-    stop: int = 0  # of the guided tour, from 1; 0: not on the tour
     compare: CompareChoices = CompareChoices()
     clusters: ClustersChoices = ClustersChoices()
     release: ReleaseChoices = ReleaseChoices()
@@ -335,7 +334,8 @@ def current() -> Choices:
 
 def update(**changes: Any) -> None:
     """Change the choices of some keys, in a callback or before their widgets are drawn."""
-    restore(current().with_values(changes))
+    st.session_state[_CHOICES] = current().with_values(changes)
+    st.session_state[_PROBLEMS] = []
 
 
 def guarantee(option: str, column: str, limit: Any) -> None:
@@ -344,11 +344,6 @@ def guarantee(option: str, column: str, limit: Any) -> None:
     if limit is not None:
         texts += _OPTIONS[option].kind.in_shell({column: limit})
     update(**{option: tuple(texts)})
-
-
-def restore(choices: Choices) -> None:
-    st.session_state[_CHOICES] = choices
-    st.session_state[_PROBLEMS] = []
 
 
 def to_query(*, whole: bool = False) -> dict[str, str | list[str]]:

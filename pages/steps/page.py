@@ -9,12 +9,17 @@ import streamlit as st
 from microagg import ALGORITHMS, explain
 from microagg.explain import Step, optimum, player
 from microagg.validation import check_enough_records
-from pages.shared import methods, shell, state, tour
+from pages.shared import methods, shell, state
 from pages.shared.figures import download
 from pages.shared.text import escape_markdown
 from pages.steps import records
-from pages.steps.handout import handout
 from pages.steps.records import Watched, watched
+
+_KEY, _WATCHED = "steps_player", "steps_watched"
+
+_component = st.components.v2.component(
+    "microagg_steps", html="<div></div>", css=player.style(), js=player.script(), isolate_styles=False
+)
 
 _ACTIVITIES = {"watch": "Watch", "ask": "Answer questions"}
 _RECORDS = {"line": "Line", "plane": "Plane", "data": "Data set"}
@@ -27,10 +32,7 @@ _TYPED = {
 
 
 def body() -> None:
-    on_tour = tour.draw("steps")
-    # On the tour, the player comes first.
-    with st.expander("Other records, algorithms, k") if on_tour else st.container():
-        seen = _choices(on_tour)
+    seen = _choices()
     check_enough_records(len(seen.X), state.current().steps.k, "the list")
     keys = _keys()
     drawn = _player(seen, keys)
@@ -39,8 +41,8 @@ def body() -> None:
         records.show(seen)
 
 
-def _choices(on_tour: bool) -> Watched:
-    """Draw the choice of algorithms and records in two rows, with the way into the tour, and return the records."""
+def _choices() -> Watched:
+    """Draw the choice of algorithms and records in two rows, and return the records."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="steps_choices"):
         keys = list(explain.EXPLAINED)
         state.bound(st.selectbox, "Algorithm", "watched", options=keys, format_func=methods.title_of, width=140)
@@ -57,8 +59,6 @@ def _choices(on_tour: bool) -> Watched:
         # Before watched(), which raises on wrong input: the field must stay to correct it.
         _draw_record_input()
         seen = watched()
-        if not on_tour:
-            tour.way_in()
     if seen.remark:
         st.caption(escape_markdown(seen.remark))
     return seen
@@ -93,7 +93,10 @@ def _player(seen: Watched, keys: list[str]) -> dict[str, Any]:
     choices = state.current()
     identity = f"{seen.identity}/{choices.steps.k}"
     params = {key: tuple(choices.params_of(key).items()) for key in keys}
-    tour.begin_again((identity, tuple(params.items())))
+    watched_now = identity, tuple(params.items())
+    if st.session_state.get(_WATCHED, watched_now) != watched_now:
+        state.update(tick=0)
+    st.session_state[_WATCHED] = watched_now
     runs = {key: _steps(key, seen, identity, choices.steps.k, params[key]) for key in keys}
     best = optimum.optimum(seen.X, choices.steps.k)
     drawn = player.scene(
@@ -103,10 +106,15 @@ def _player(seen: Watched, keys: list[str]) -> dict[str, Any]:
         names=seen.names,
         attributes=seen.attributes,
         optimum=None if best is None else best.labels,
-        at=state.current().steps.tick,  # which other records have just set to 0
+        at=state.current().steps.tick,
         ask=choices.steps.activity == "ask",
     )
-    tour.show(drawn)
+
+    def keep() -> None:
+        if (tick := st.session_state[_KEY].tick) is not None:
+            state.update(tick=int(tick))
+
+    _component(key=_KEY, data=drawn, on_tick_change=keep)
     return drawn
 
 
@@ -119,8 +127,6 @@ def _take_away(keys: list[str], drawn: dict[str, Any]) -> None:
             f"{'_and_'.join(keys)}_step_by_step.html",
             help="One file that plays in any browser, offline.",
         )
-        says = "The stops with pictures and questions, for printing; the solutions start on a new page."
-        download("Handout of the tour (HTML)", handout, "microaggregation_handout.html", help=says)
         st.caption("The address of this page opens this step.")
 
 

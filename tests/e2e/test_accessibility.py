@@ -18,7 +18,7 @@ ADDRESSES = {
     "choose_k": ["data=wine&ks=3-6&methods=mdav", "data=wine&ks=3-4&methods=mdav&measure=risk"],
     "clusters": ["data=wine&demo=1"],
     "release": ["data=wine"],
-    "steps": ["", "records=plane", "stop=3"],
+    "steps": ["", "records=plane"],
     "evidence": ["", "stored=printed", "stored=best"],
 }
 

@@ -36,7 +36,7 @@ def test_playing_the_toy_example_shows_the_quantities_of_the_paper(page, server)
 
 
 def test_keys_work_at_once_and_space_plays_after_next(page, server):
-    page.goto(f"{server.url}/steps?stop=3&watched=mdav&beside=v-mdav&line=1,2,3,4,19,20,21,98,99,100")
+    page.goto(f"{server.url}/steps?watched=mdav&beside=v-mdav&line=1,2,3,4,19,20,21,98,99,100")
     shown = player(page)
     shown.get_by_text("step 1 of").wait_for()
     wait_until_idle(page)
@@ -48,12 +48,6 @@ def test_keys_work_at_once_and_space_plays_after_next(page, server):
     shown.get_by_role("button", name="Pause").wait_for()
     page.keyboard.press(" ")
     shown.get_by_role("button", name="Play").wait_for()
-    page.get_by_role("button", name="Next →").click()
-    page.get_by_text("4 of 8").wait_for()
-    wait_until_idle(page)
-    page.keyboard.press(" ")
-    shown.get_by_role("button", name="Pause").wait_for()
-    page.get_by_text("4 of 8").wait_for()
     visit(page, "Methods")
     page.locator("h1", has_text="Methods").wait_for()
     wait_until_idle(page)
@@ -80,7 +74,7 @@ def test_on_a_projector_both_runs_and_their_decisions_are_in_the_window(page, se
     assert decision.evaluate("each => getComputedStyle(each).fontSize") == "28px"
 
 
-def test_an_animation_and_the_handout_are_taken_away(page, server, tmp_path):
+def test_an_animation_is_taken_away(page, server, tmp_path):
     page.goto(f"{server.url}/steps")
     player(page)
     wait_until_idle(page)
@@ -94,18 +88,4 @@ def test_an_animation_and_the_handout_are_taken_away(page, server, tmp_path):
     other.goto(path.as_uri())
     player(other).get_by_text("step 1 of").wait_for()
     assert asked == [path.as_uri()]
-    other.close()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Handout of the tour (HTML)").click()
-    path = tmp_path / download.value.suggested_filename
-    download.value.save_as(path)
-    other, told = page.context.browser.new_page(), []
-    for event in ("pageerror", "console"):
-        other.on(event, lambda message: told.append(str(message)))
-    other.goto(path.as_uri())
-    other.locator("[data-stop='7'] .mg-record").last.wait_for()
-    # A picture for each stop that has one, and another one for its solution.
-    assert other.locator("[data-stop]").count() == other.locator("[data-stop]:has(.mg-picture svg)").count() == 12
-    assert other.locator("[data-stop='5'] .mg-seed").count() == 1
-    assert told == []
     other.close()

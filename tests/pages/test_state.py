@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 import streamlit as st
@@ -10,7 +13,7 @@ import streamlit as st
 from microagg import DataError
 from microagg.release.choices import OPTIONS
 from pages.data import sources
-from pages.shared import state, tables
+from pages.shared import shell, state, tables
 
 
 def loaded(monkeypatch, **query):
@@ -57,7 +60,7 @@ def test_the_address_holds_every_choice_that_is_not_usual(monkeypatch):
 # What links that were sent before say; a choice may move in the code, its key in the address may not.
 KEYS = """
     data seed reading digest columns agreed entered overridden cut classes attribute scale k method polish
-    explained stop
+    explained
     methods ks best measure limit risk lost risk_limit sample sample_seed
     second plane x y demo
     statistic exact weights shuffle diversity closeness format
@@ -197,3 +200,12 @@ def test_what_is_no_project_is_refused(monkeypatch, content):
     with pytest.raises(DataError, match="no project"):
         sources.take_project(content)
     assert state.current() == before
+
+
+def test_links_of_the_lecture_are_addresses_of_the_dashboard(monkeypatch):
+    lecture = (Path(__file__).parents[2] / "docs" / "teacher.md").read_text(encoding="utf-8")
+    links = re.findall(r"localhost:8501/(\w+)\?([^)\s]+)\)", lecture)
+    assert len(links) >= 8
+    for page, query in links:
+        assert page in shell.PAGES
+        assert not loaded(monkeypatch, **parse_qs(query))[1]

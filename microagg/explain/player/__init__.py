@@ -47,13 +47,12 @@ h1 {{ font-size: 1.5rem; margin: 0 0 0.75rem; }}
 </head>
 <body>
 <h1>{title}</h1>
-{body}
+<div id="player"></div>
 <noscript>This page draws with JavaScript: allow it to see the steps.</noscript>
 <script type="application/json" id="data">{data}</script>
 <script type="module">
 {script}
-const data = JSON.parse(document.getElementById("data").textContent);
-{draw}
+mount(document.getElementById("player"), JSON.parse(document.getElementById("data").textContent));
 </script>
 </body>
 </html>
@@ -63,7 +62,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 def script() -> str:
     """The player's ES module, with a Streamlit component as its default.
 
-    ``mount(root, scene, {onTick, at})`` plays a scene; ``still(root, scene, at)`` draws one tick of it for print.
+    ``mount(root, scene, {onTick, at})`` plays a scene.
     """
     return f"{_read('picture.js')}\n{_read('player.js')}"
 
@@ -79,15 +78,9 @@ def _read(name: str) -> str:
 
 def page(drawn: Mapping[str, Any], title: str) -> str:
     """One self-contained HTML page that plays the result of :func:`scene`."""
-    return html_page(title, '<div id="player"></div>', drawn, 'mount(document.getElementById("player"), data);')
-
-
-def html_page(title: str, body: str, data: Mapping[Any, Any], draw: str, css: str = "") -> str:
-    """A self-contained HTML page with ``body``, whose JavaScript ``draw`` has ``data`` and the player's functions."""
     # Only "<" could end the script element.
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    look = f"{style()}\n{css}"
-    return _PAGE.format(title=html.escape(title), style=look, body=body, data=text, script=script(), draw=draw)
+    data = json.dumps(drawn, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return _PAGE.format(title=html.escape(title), style=style(), data=data, script=script())
 
 
 def animation(

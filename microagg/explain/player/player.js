@@ -393,18 +393,6 @@ export function mount(root, scene, { onTick, at } = {}) {
   return new Player(root, scene, { onTick, at });
 }
 
-/** Draw one tick of a scene below `root`, to be printed; of the last one the groups alone. */
-export function still(root, scene, at) {
-  const sides = scene.sides.map((_, s) => new Side(scene, s, true));
-  const made = html("div", { class: `mg-steps mg-still${scene.records.y ? "" : " mg-line-scene"}` }, html("div", { class: "mg-sides" }, ...sides.map((side) => side.root)));
-  root.append(made);
-  sides.forEach((side, s) => {
-    side.lay(made.clientWidth < NARROW);
-    side.show(scene.ticks[at][s]);
-    if (at === scene.ticks.length - 1) side.picture.show(side.labels.at(-1));
-  });
-}
-
 const players = new WeakMap();
 
 /** The same as a component of Streamlit: `data` is the scene; what is drawn stays while only `at` changes. */
@@ -433,8 +421,6 @@ export default function ({ data, parentElement, setStateValue }) {
     known.player.sides.forEach((side, s) => { side.answers = before.sides[s].answers; });
     known.player.show(known.player.at, false);
   }
-  // After a button of the tour, Space is for the picture that it leads to.
-  if (document.activeElement?.closest(".st-key-tour button")) known.player.root.focus({ preventScroll: true });
   if (playing) known.player.start();
   players.set(parentElement, known);
 }
