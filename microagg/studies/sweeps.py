@@ -73,21 +73,6 @@ def _describe_losses(rows: pd.DataFrame) -> str:
     return f"{first} has the lowest loss of {n_methods} methods at {wins.iloc[0]} of {len(best)} values of k"
 
 
-def winners(rows: pd.DataFrame, measure: str) -> dict[int, list[str]]:
-    """The variants with the lowest measure at each k: several if they agree up to rounding.
-
-    Ascending in k; variants are in the order of ``rows``.
-    """
-    lowest_at: dict[int, list[str]] = {int(value): [] for value in sorted(rows["k"].unique())}
-    # For all values at once: separate tables take long if there are hundreds.
-    lowest = rows.groupby("k")[measure].transform("min")
-    won = rows[rows[measure] <= lowest + _ROUNDING * lowest.abs()]
-    for value, variant in zip(won["k"], won["variant"], strict=True):
-        if variant not in lowest_at[int(value)]:
-            lowest_at[int(value)].append(variant)
-    return lowest_at
-
-
 # --- risks of the partitions of a sweep -------------------------------------------------------------------------------
 
 #: If there are more than MOST_LOOKED_UP records, LOOKED_UP are looked up in a release, the same ones in each.

@@ -17,7 +17,7 @@ from microagg.studies import sweeps
 from microagg.studies.sweeps import MOST_CONFIDENTIAL
 from pages.choose_k.comparison import Picture, waiting
 from pages.shared import certificate, limits, measures, methods, state, theme
-from pages.shared.figures import HOVER, End, finish, name_ends, ring
+from pages.shared.figures import HOVER, add_line, finish, ring
 from pages.shared.measures import RISKS, Measure, losses
 from pages.shared.text import count, escape_html, escape_markdown, named, percent
 from pages.shared.workspace import Workspace
@@ -115,20 +115,18 @@ def _floors(workspace: Workspace, ks: Sequence[int], loss: str) -> dict[int, flo
 
 # --- the figure -------------------------------------------------------------------------------------------------------
 
-# Of the figure, in pixels: its height, the part of that outside the plot, and the least width of the plot.
-HEIGHT, _MARGIN, _NARROW = 500, 62, 270
+HEIGHT = 500  # pixels
 
 # An axis is logarithmic if its largest value is at least this many times the smallest.
 _STEEP = 4
 
-# The values of k that get a label first, and the least distance of two labels, in pixels across and upward.
+# The values of k that get a label.
 _ROUND = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
-_LABEL_DISTANCE = (24, 15)
 
 # The room of an axis before and beyond its values, as a share of their range.
 _BEFORE, _BEYOND = 0.1, 0.06
 
-_FADED = 0.45
+_FADED = "73"  # the last digits of a color: its opacity
 
 # Ticks of a logarithmic axis over few decades: these, times powers of ten.
 _TICKS = (1, 2, 3, 5)
@@ -191,26 +189,23 @@ def risk_map(
     heights = np.array([*runs["y"], *(floors if of_loss.steep else ())], dtype=float)
     upward = _Axis.of(heights, steep=of_loss.steep, from_zero=not of_loss.steep)
     figure = go.Figure()
-    _acceptable(figure, limits, runs, across, upward)
+    _acceptable(figure, limits, across, upward)
     _impossible(figure, limits, across, upward)
     risks = [(name, measure) for name, measure in RISKS.items() if name in runs]
     runs["hover"] = [_hover_text(row, risks, loss, of_loss) for _, row in runs.iterrows()]
     for variant, part in runs.groupby("variant", sort=False):
         # Results at single values of k are no line.
         _method(figure, str(variant), part, single=variant == state.FOUND and len(part) < runs["k"].nunique())
-    _front(figure, runs[runs["front"]].sort_values(["x", "y"]), across, upward)
+    front = runs[runs["front"]].sort_values(["x", "y"])
+    line = {"color": theme.FLOOR_FILL, "width": 1.5, "shape": "hv"}
+    add_line(figure, front["x"], front["y"], "lowest loss at each risk", line)
     at = runs[(runs["variant"] == selected[0]) & (runs["k"] == selected[1])] if selected else runs.iloc[:0]
     if not at.empty:
         ring(figure, at["x"], at["y"], "chosen")
     figure.update_xaxes(title=of_risk.axis, **_scale(across))
     figure.update_yaxes(title=of_loss.axis, **_scale(upward))
-    figure.update_layout(clickmode="event+select", showlegend=False, hovermode="closest")
-    finish(figure, HEIGHT)
-    figure.update_layout(
-        hoverlabel=HOVER,
-        margin_r=_name_lines(figure, runs, across, upward),
-    )
-    return figure
+    figure.update_layout(clickmode="event+select", showlegend=True, hovermode="closest")
+    return finish(figure, HEIGHT).update_layout(hoverlabel=HOVER)
 
 
 def _scale(axis: _Axis) -> dict[str, Any]:
@@ -224,7 +219,7 @@ def _scale(axis: _Axis) -> dict[str, Any]:
     return {"range": axis.range(), "zeroline": False, **ticks}
 
 
-def _acceptable(figure: go.Figure, limits: Limits, runs: pd.DataFrame, across: _Axis, upward: _Axis) -> None:
+def _acceptable(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis) -> None:
     if limits.risk >= 100 and limits.loss is None:
         return
     right = across.within(limits.risk)
@@ -241,21 +236,12 @@ def _acceptable(figure: go.Figure, limits: Limits, runs: pd.DataFrame, across: _
         name="acceptable",
         **theme.ACCEPTABLE,
     )
-    at_left = _nearest_run(runs, across, upward, across.low, top) >= _nearest_run(runs, across, upward, right, top)
-    x, anchor = (across.low, "left") if at_left else (right, "right")
-    _note(figure, "meets the limits", across.coordinate(x), upward.coordinate(top), xanchor=anchor, yanchor="top")
+    x, y = across.coordinate(across.low), upward.coordinate(top)
+    _note(figure, "meets the limits", x, y, xanchor="left", yanchor="top")
 
 
 def _note(figure: go.Figure, text: str, x: float, y: float, **where: str) -> None:
     figure.add_annotation(text=text, x=x, y=y, showarrow=False, font={"size": 12}, **where)
-
-
-def _nearest_run(runs: pd.DataFrame, across: _Axis, upward: _Axis, x: float, y: float) -> float:
-    """Return the distance from a place to the nearest run, as a share of the axes."""
-    return min(
-        math.hypot(across.share(risk) - across.share(x), upward.share(loss) - upward.share(y))
-        for risk, loss in zip(runs["x"], runs["y"], strict=True)
-    )
 
 
 def _impossible(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis) -> None:
@@ -297,98 +283,32 @@ def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: _Axis) 
 
 
 def _method(figure: go.Figure, variant: str, part: pd.DataFrame, *, single: bool) -> None:
-    """Draw the runs of a method faded, joined in the order of k unless ``single``."""
+    """Draw the runs of a method, those that are not on the front faded, joined in the order of k unless ``single``."""
     style = theme.style(variant)
-    _points(
-        figure,
-        part,
+    colors = [style.color if front else f"{style.color}{_FADED}" for front in part["front"]]
+    border = 2 if style.symbol.endswith("-open") else 0
+    figure.add_scatter(
+        x=part["x"],
+        y=part["y"],
         name=escape_html(part["title"].iloc[0]),
-        mode="markers+text" if single else "lines+markers",
-        text=["best known", *[""] * (len(part) - 1)] if single else None,
-        textposition="bottom right",
+        mode="markers+text" if single else "lines+markers+text",
+        text=[f"k = {k:,}" if front and k in _ROUND else "" for k, front in zip(part["k"], part["front"], strict=True)],
+        textposition="bottom left",
+        textfont={"size": 12},
         line={"color": f"{style.color}80", "dash": style.dash, "width": 1},
         marker={
             "symbol": style.symbol,
-            "size": 8,
-            "color": style.color,
-            "opacity": _FADED,
-            "line": {"width": _border(style), "color": style.color},
-        },
-        # A click must not fade the rest: the choice is marked by a ring.
-        unselected={"marker": {"opacity": _FADED}},
-    )
-
-
-def _border(style: theme.Style) -> int:
-    return 2 if style.symbol.endswith("-open") else 0
-
-
-def _points(figure: go.Figure, rows: pd.DataFrame, **drawn: Any) -> None:
-    figure.add_scatter(
-        x=rows["x"],
-        y=rows["y"],
-        cliponaxis=False,
-        customdata=rows[["variant", "k"]].to_numpy().tolist(),
-        hovertext=rows["hover"],
-        hovertemplate="%{hovertext}<extra></extra>",
-        **drawn,
-    )
-
-
-def _front(figure: go.Figure, front: pd.DataFrame, across: _Axis, upward: _Axis) -> None:
-    if front.empty:
-        return
-    figure.add_scatter(
-        x=front["x"],
-        y=front["y"],
-        name="lowest loss at each risk",
-        mode="lines",
-        line={"color": theme.FLOOR_FILL, "width": 1.5, "shape": "hv"},
-        hoverinfo="skip",
-    )
-    styles = [theme.style(variant) for variant in front["variant"]]
-    colors = [style.color for style in styles]
-    _points(
-        figure,
-        front,
-        name="on the front",
-        mode="markers+text",
-        text=_k_labels(front, across, upward),
-        textposition="bottom left",
-        textfont={"size": 12},
-        marker={
-            "symbol": [style.symbol for style in styles],
+            "size": [11 if front else 8 for front in part["front"]],
             "color": colors,
-            "size": 11,
-            "line": {"width": list(map(_border, styles)), "color": colors},
+            "line": {"width": border, "color": colors},
         },
+        cliponaxis=False,
+        customdata=part[["variant", "k"]].to_numpy().tolist(),
+        hovertext=part["hover"],
+        hovertemplate="%{hovertext}<extra></extra>",
+        # A click must not fade the rest: the choice is marked by a ring.
         unselected={"marker": {"opacity": 1}, "textfont": {"color": None}},
     )
-
-
-def _k_labels(front: pd.DataFrame, across: _Axis, upward: _Axis) -> list[str]:
-    """Return the label of each point: its k, or nothing where it would cover another."""
-    ks = [int(k) for k in front["k"]]
-    x = [_NARROW * across.share(value) for value in front["x"]]
-    y = [(HEIGHT - _MARGIN) * upward.share(value) for value in front["y"]]
-    labeled: list[int] = []
-    for i in sorted(range(len(ks)), key=lambda i: (ks[i] not in _ROUND, ks[i])):
-        if all(abs(x[i] - x[j]) >= _LABEL_DISTANCE[0] or abs(y[i] - y[j]) >= _LABEL_DISTANCE[1] for j in labeled):
-            labeled.append(i)
-    first = min(labeled, key=ks.__getitem__)
-    return [("k = " if i == first else "") + f"{k:,}" if i in labeled else "" for i, k in enumerate(ks)]
-
-
-def _name_lines(figure: go.Figure, runs: pd.DataFrame, across: _Axis, upward: _Axis) -> int:
-    """Write the name of each method at the right, beside its smallest k, and return the pixels needed."""
-    single = (runs["variant"] == state.FOUND).sum() < runs["k"].nunique()
-    methods = runs[runs["variant"] != state.FOUND] if single else runs
-    last = methods.loc[methods.groupby("variant", sort=False)["k"].idxmin()].sort_values("y")
-    ends = [
-        End(row["title"], upward.coordinate(row["y"]), theme.style(row["variant"]).color, across.coordinate(row["x"]))
-        for row in last.to_dict("records")
-    ]
-    return name_ends(figure, ends, across.range()[1], upward.range(), HEIGHT - _MARGIN)
 
 
 def _hover_text(row: pd.Series, risks: Iterable[tuple[str, Measure]], loss: str, of_loss: Measure) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
-from scipy.optimize import isotonic_regression
 
 from microagg.studies import landscape
 from microagg.tables import to_csv
@@ -39,6 +36,8 @@ _picture = st.components.v2.component(
 )
 
 _ROW, _AROUND = 21, 95  # pixels: a row of a matrix, and the space around all rows
+
+HOVER = {"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}}
 
 # The hidden bar of a figure has the button that saves it as a picture.
 _BAR = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]]}
@@ -318,61 +317,3 @@ def _broken_axis(figure: go.Figure) -> None:
     figure.add_shape(type="line", x0=position, x1=position, y0=0, y1=1, yref="paper", line=line)
     look = {"xref": "x", "yref": "paper", "showarrow": False, "yanchor": "middle", "font": {"size": 12}}
     figure.add_annotation(text="//", x=position, y=0, **look)
-
-
-# --- names of lines beside their ends -----------------------------------------------------------------------------------
-
-_SIZE, _LETTER, _LINE, _LEAST = 12, 6.6, 15.0, 12.0  # pixels: size and width of a letter, height of a line, the least
-_OFF, _MOST_LETTERS = 16, 16  # pixels from the end of a line to its name, and its letters in a row
-HOVER = {"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}}
-
-
-@dataclass(frozen=True)
-class End:
-    name: str
-    y: float  # where the line ends, in the unit of the axis: a logarithm where that is logarithmic
-    color: str
-    x: float | None = None  # if the line does not end where all do
-
-
-def spread_out(targets: Sequence[float], gap: float, room: float) -> list[float]:
-    """Return positions from 0 to ``room`` near ``targets``, with distances of at least ``gap`` if possible."""
-    if not targets:
-        return []
-    gap = min(gap, room / max(len(targets) - 1, 1))
-    order = np.argsort(targets, kind="stable")
-    steps = gap * np.arange(len(targets))
-    # Minus the steps between them, places may be equal but not fall.
-    placed = (
-        np.clip(isotonic_regression(np.asarray(targets, dtype=float)[order] - steps).x, 0, room - steps[-1]) + steps
-    )
-    positions = np.empty(len(targets))
-    positions[order] = placed
-    return [float(position) for position in positions]
-
-
-def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[float, float], height: float) -> int:
-    """Write each line's name next to its end, and return the width in pixels. ``x`` and ``span`` are in data units."""
-    low, high = span
-    labeled = ends[: int(height / _LEAST)]
-    rows = [textwrap.wrap(end.name, _MOST_LETTERS) or [""] for end in labeled]
-    natural = [(end.y - low) / (high - low) * height for end in labeled]
-    gap = _LINE * max((len(row) for row in rows), default=1)
-    for end, row, target, position in zip(labeled, rows, natural, spread_out(natural, gap, height), strict=True):
-        elsewhere = (
-            {} if end.x is None else {"axref": "x", "ax": x, "ayref": "y", "ay": low + position / height * (high - low)}
-        )
-        figure.add_annotation(
-            x=x if end.x is None else end.x,
-            y=end.y,
-            **{"ax": _OFF, "ay": target - position, **elsewhere},
-            text="<br>".join(escape_html(words) for words in row),
-            font={"size": _SIZE},
-            align="left",
-            xanchor="left",
-            standoff=6,
-            arrowhead=0,
-            arrowwidth=1.5,
-            arrowcolor=end.color,
-        )
-    return round(_OFF + 8 + _LETTER * max((len(words) for row in rows for words in row), default=0))

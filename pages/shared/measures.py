@@ -15,7 +15,6 @@ class Measure:
     meaning: str  # in Markdown
     factor: float = 1  # from the results to the unit of the axis
     steep: bool = False  # whether its axis is logarithmic
-    lowest: str = "lowest"  # word for the lowest
 
 
 _SECONDS = Measure(
@@ -24,7 +23,6 @@ _SECONDS = Measure(
     "{:.3g} s",
     "**Time** of one run on this machine, while others may run beside it.",
     steep=True,
-    lowest="fastest",
 )
 
 #: The measures where all quasi-identifiers are numbers.
@@ -43,7 +41,6 @@ _GAP = Measure(
     "gap to the lower bound (%)",
     "{:.3g} %",
     "**Gap** = 100 · (loss / lower bound − 1): how far a partition can be from the optimum at most. 0 % is proven optimal.",
-    lowest="smallest",
 )
 
 #: The measures where some quasi-identifiers are categories.

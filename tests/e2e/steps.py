@@ -196,6 +196,6 @@ def click_k(page, k, first, last, height=0.5):
 
 def wait_for_chart_at(page, k):
     """Wait until the chart of losses has been drawn with ``k`` chosen, and laid out."""
-    chosen = "trace => trace.name === 'chosen k' && Number(trace.x[0]) === k"
-    page.wait_for_function(f"k => document.querySelector('.js-plotly-plot')?.data?.some({chosen})", arg=k)
+    chosen = "shape => shape.name === 'chosen k' && Number(shape.x0) === k"
+    page.wait_for_function(f"k => document.querySelector('.js-plotly-plot')?.layout?.shapes?.some({chosen})", arg=k)
     page.wait_for_timeout(800)

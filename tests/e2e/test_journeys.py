@@ -180,17 +180,15 @@ def test_a_k_is_chosen_by_one_click_and_all_methods_are_listed_where_the_pointer
     page.locator(".st-key-chosen").get_by_role("button", name="k = 4").wait_for()
     assert "method=" not in page.url
     wait_for_chart_at(page, 4)
-    # The strip of who is lowest, and the axis.
-    for k, part in ((3, 1), (6, 2)):
-        box = place_of(page, plots.nth(part))
-        x = box["x"] + box["width"] * (k - 3 + 0.4) / 3.8
-        page.mouse.move(x, box["y"] + box["height"] / 2)
+    for k, height in ((3, 0.5), (6, 0.9)):
+        box = place_of(page, plots.first)
+        page.mouse.move(box["x"] + box["width"] * (k - 3 + 0.4) / 3.8, box["y"] + box["height"] * 0.03)
         said = page.locator(".hoverlayer .hovertext").text_content()
         assert said.index(f"k = {k}") < min(said.index(name) for name in ("MDAV", "MD", "CBFS"))
         values = [float(text) for text in re.findall(r"([\d.]+) %  (?:MDAV|MD|CBFS)", said)]
         assert len(values) == 3
         assert values == sorted(values)
-        page.mouse.click(x, box["y"] + box["height"] / 2)
+        click_k(page, k, 3, 6, height=height)
         wait_for_address(page, f"&k={k}")
         wait_for_chart_at(page, k)
     # Until the run has ended, the links of the run before may stand below those of this one.

@@ -446,7 +446,7 @@ def test_rules_are_marked_and_every_k_can_be_clicked_and_says_all_methods_sorted
     options = app.selectbox(key="w_risk_limit").options
     assert {"1 in 8 · k = 8 · NHS England", "9 % · k = 12 · EMA", "none"} <= set(options)
     targets = [trace for trace in figures(app)[0]["data"] if trace["name"] == "k"]
-    assert {trace["yaxis"] for trace in targets} == {"y2", "y3", "y4"}
+    assert {trace["yaxis"] for trace in targets} == {"y2"}
     for trace in targets:
         assert trace["customdata"] == [["", 3], ["", 8], ["", 10]]
         for place, text in enumerate(trace["hovertext"]):

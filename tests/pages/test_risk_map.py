@@ -48,8 +48,8 @@ def test_points_are_one_over_the_smallest_group_and_the_loss_of_each_run():
         assert np.allclose(found[name][1], losses(key, (3, 4, 5, 6), wine()))
     # The partitions that are stored lose less than both.
     lowest = [landscape.best("wine", k).information_loss for k in (3, 4, 5, 6)]
-    assert np.allclose(found["on the front"][0], [100 / k for k in (6, 5, 4, 3)])
-    assert np.allclose(found["on the front"][1], lowest[::-1])
+    assert np.allclose(found["lowest loss at each risk"][0], [100 / k for k in (6, 5, 4, 3)])
+    assert np.allclose(found["lowest loss at each risk"][1], lowest[::-1])
     says = (
         f"**With a risk of at most 20 % for every record, Best known at k = 5 has the lowest loss: {lowest[2]:.1f} %**"
     )
@@ -63,7 +63,7 @@ def test_the_floor_is_a_curve_where_the_risk_follows_from_k():
     # The first place is the left end of the axis.
     assert np.allclose(across[1:], [100 / 9, 100 / 5, 100 / 3])
     assert np.allclose(floor, [proven[9], proven[9], proven[5], proven[3]])
-    assert (floor[1:] <= found["on the front"][1]).all()
+    assert (floor[1:] <= found["lowest loss at each risk"][1]).all()
 
 
 def test_records_found_again_are_those_of_the_package_and_lines_say_what_holds_at_the_chosen_k():
@@ -174,7 +174,7 @@ def test_what_a_search_has_found_is_a_point_like_any_other(monkeypatch):
     released = np.array([X[labels == label].mean(axis=0) for label in labels])
     assert x.tolist() == pytest.approx([100 * risk.record_linkage(X, released).share])
     assert y.tolist() == pytest.approx([polished.information_loss])
-    assert polished.information_loss in drawn(app)["on the front"][1]
+    assert polished.information_loss in drawn(app)["lowest loss at each risk"][1]
     table = app.dataframe[0].value.set_index("title").loc["Best known"]
     assert table["max_reidentification"] == 1 / polished.partition.sizes.min()
 
@@ -204,15 +204,13 @@ def rows_of(risks, loss, ks):
     return pd.DataFrame({"k": ks, "record_linkage": risks, "information_loss": loss, **columns})
 
 
-def test_written_values_of_k_do_not_cover_each_other():
+def test_round_values_of_k_are_written_beside_the_points_of_the_front():
     ks = list(range(2, 101))
     rows = rows_of([1 / k for k in ks], [float(k) for k in ks], ks)
     figure = risk_map.risk_map(rows, "record_linkage", "information_loss", Limits(risk=10, loss=None))
-    [front] = [trace for trace in figure.data if trace.name == "on the front"]
-    assert len(front.x) == 99
-    written = [text for text in front.text if text]
-    assert {"k = 2", "5", "20", "100"} <= set(written)
-    assert len(written) < 30
+    [points] = [trace for trace in figure.data if trace.name == "MDAV"]
+    assert len(points.x) == 99
+    assert [text for text in points.text if text] == [f"k = {k}" for k in (2, 3, 5, 10, 20, 50, 100)]
 
 
 def test_a_region_beyond_the_axes_ends_with_them_or_is_not_drawn():

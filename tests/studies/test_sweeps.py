@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 import numpy as np
@@ -63,16 +62,7 @@ def test_of_categories_it_names_the_best_at_the_nearest_k():
     assert sweeps.summary(rows, "discernibility", 6) == "At k = 6, A and B have the lowest DM of 3 methods: 134"
 
 
-def test_winners_of_unknown_measures_are_nobody_and_of_equal_ones_all_in_their_order():
-    rows = pd.DataFrame(
-        {
-            "k": [5, 3, 3, 3, 4],
-            "variant": ["b", "b", "a", "c", "a"],
-            "excess": [1.0, 2.0, 2.0 * (1 + 1e-10), 3.0, math.nan],
-        }
-    )
-    assert list(sweeps.winners(rows, "excess").items()) == [(3, ["b", "a"]), (4, []), (5, ["b"])]
-    assert sweeps.winners(rows.iloc[:0], "excess") == {}
+def test_the_worst_risk_is_one_over_the_smallest_group():
     worst = sweeps.with_worst(pd.DataFrame({"smallest_group": [2, 5, 8]}))
     assert worst["max_reidentification"].tolist() == [0.5, 0.2, 0.125]
 
