@@ -13,8 +13,6 @@ from microagg.validation import FloatArray, IntArray, check_finite
 
 # Maximum number of drawn records with mixed attributes, each category of which is a column.
 _MOST_MIXED = 1_000
-# Maximum skewness of values on a linear axis.
-_SKEWED = 2.0
 # Variances below this share of the largest consist of rounding errors, as do smaller differences of coordinates.
 _ROUNDING = 1e-9
 
@@ -85,40 +83,3 @@ def _positive(vector: FloatArray) -> FloatArray:
     # Elements that differ by rounding count as equal: otherwise the sign would depend on the machine.
     index = int(np.argmax(sizes >= (1.0 - _ROUNDING) * sizes.max()))
     return vector if vector[index] > 0.0 else -vector
-
-
-def suited_scale(values: FloatArray) -> str:
-    """Return a scale of an axis that separates ``values``: "linear", "log" or "asinh".
-
-    It is linear unless the skewness exceeds 2. For skewed values above 0 it is the logarithm, for others the inverse
-    hyperbolic sine of :func:`on_scale`, if that makes them less skewed. NaN is left out.
-    """
-    finite = values[np.isfinite(values)]
-    usual = _skewness(finite)
-    if usual <= _SKEWED:
-        return "linear"
-    scale = "log" if finite.min() > 0.0 else "asinh"
-    return scale if _skewness(on_scale(finite, scale)) < usual else "linear"
-
-
-def on_scale(values: FloatArray, scale: str, unit: float | None = None) -> FloatArray:
-    """Return ``values`` on an axis: log10(x), or asinh(x / unit), linear near 0 and logarithmic further away."""
-    if scale == "log":
-        return np.log10(values)
-    return np.arcsinh(values / (unit or asinh_unit(values))) if scale == "asinh" else values
-
-
-def asinh_unit(values: FloatArray) -> float:
-    """Return the median of the absolute ``values`` that are not 0, or 1 if all are 0."""
-    sizes = np.abs(values[np.isfinite(values) & (values != 0.0)])
-    return float(np.median(sizes)) if len(sizes) else 1.0
-
-
-def _skewness(values: FloatArray) -> float:
-    """Return the absolute skewness, the third moment over the cube of the standard deviation; 0 of equal values."""
-    deviations = values - values.mean() if len(values) else values
-    spread = float(np.abs(deviations).max(initial=0.0))
-    if spread == 0.0:
-        return 0.0
-    deviations = deviations / spread
-    return abs(float(np.mean(deviations**3)) / float(np.mean(deviations**2)) ** 1.5)

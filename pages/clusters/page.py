@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,6 @@ import streamlit as st
 from microagg import metrics
 from microagg.algorithms.method import VARIANTS
 from microagg.release import guarantees
-from microagg.studies import landscape
 from microagg.studies.experiment import Result
 from microagg.tables import digest_array, to_csv
 from pages.clusters import figures, group, plane
@@ -22,14 +22,13 @@ from pages.shared.figures import download, show_figure
 from pages.shared.text import count, describe_gap, escape_markdown, listing, percent
 from pages.shared.workspace import Workspace, chosen_workspace
 
-_MOST_K = 20  # of the curves against k
+#: Plotly's buttons to zoom and to move.
+ZOOM = ("zoomIn2d", "zoomOut2d", "pan2d", "resetScale2d")
 
 
 def body() -> None:
     workspace = chosen_workspace()
-    is_demo = state.current().clusters.demo
-    if not is_demo:
-        _controls(workspace)
+    _controls(workspace)
     results = _results(workspace)
     if not results:
         return
@@ -37,13 +36,9 @@ def body() -> None:
     _verdict(sides)
     k = sides[0].partition.k
     certificate.while_rising(workspace, [k], lambda: _describe(workspace, sides, list(results.values())))
-    if is_demo and len(sides) > 1:
-        _against_k(workspace, sides)
     view = plane.view(workspace, sides[0].partition)
     _linked(workspace, view, sides)
     _remarks(view, workspace)
-    if is_demo:
-        _controls(workspace)
     with st.container(horizontal=True, vertical_alignment="center"):
         _save(workspace, view, sides)
         shell.link("release", "**Release →**")
@@ -57,7 +52,6 @@ def _controls(workspace: Workspace) -> None:
         state.bound(st.selectbox, label, "second", selected=second, options=fitting, format_func=methods.title)
         plane.pick(workspace)
         plane.pick_attributes(workspace)
-        state.bound(st.toggle, "Curves by k", "demo")
 
 
 def _results(workspace: Workspace) -> dict[str, Result]:
@@ -108,31 +102,6 @@ def _verdict(sides: list[Side]) -> None:
     st.header(escape_markdown(says))
 
 
-def _against_k(workspace: Workspace, sides: list[Side]) -> None:
-    """Draw the curves of both methods and their difference by k; stored results of a benchmark serve."""
-    ks = [k for k in landscape.KS if k <= min(_MOST_K, workspace.n)]
-    variants = {methods.method(workspace, side.key): side.key for side in sides if side.key != state.FOUND}
-    rows = certificate.rows(workspace, variants, ks)
-    computed = set() if rows.empty else set(zip(rows["variant"], rows["k"], strict=True))
-    missing = [(method, k) for k in ks for method, name in variants.items() if (name, k) not in computed]
-    job = jobs.losses(workspace, missing) if missing else None
-    if job and job.running:
-        jobs.watch(job)
-    if len({name for name, _ in computed}) < len(sides):
-        return
-    k, less = state.current().k, figures.lower_losses(rows, sides)
-    [one, two], wins = [side.label for side in sides], int((less > 0).sum())
-    curves, difference = st.columns(2, gap="large")
-    with curves:
-        alt = f"Information loss of {one} and {two} by k, with the lower bound."
-        figure = figures.losses_against_k(rows, k, certificate.floors(workspace, ks))
-        show_figure(figure, title=f"Loss of {one} and {two} by k", key="losses_by_k", alt=alt)
-    with difference:
-        title = f"{one} has lower loss than {two} at {wins} of {len(less)} values of k" if not missing else "Difference"
-        figure = figures.difference_by_k(rows, sides, k)
-        show_figure(figure, title=title, key="difference_by_k", alt=f"{title}.")
-
-
 @st.fragment
 def _linked(workspace: Workspace, view: View, sides: list[Side]) -> None:
     """Draw the planes and the chosen group: a click draws only this anew."""
@@ -158,8 +127,8 @@ def _linked(workspace: Workspace, view: View, sides: list[Side]) -> None:
         with column:
             click = partial(_click, workspace, place, key)
             alt = f"Records on {view.x.name} and {view.y.name}, grouped: {title}."
-            how = {"on_select": click, "selection_mode": "points", "config": figures.CONFIG}
-            show_figure(figure, title=title, key=key, alt=alt, **how)
+            how: dict[str, Any] = {"on_select": click, "selection_mode": "points"}
+            show_figure(figure, title=title, key=key, alt=alt, buttons=ZOOM, **how)
     group.show(workspace, sides)
     group.losing_most(workspace, sides)
 

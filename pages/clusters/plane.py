@@ -6,25 +6,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from microagg import metrics
 from microagg.columns.records import Attribute
-from microagg.explain.coordinates import (
-    asinh_unit,
-    on_scale,
-    principal_components,
-    principal_coordinates,
-    suited_scale,
-)
+from microagg.explain.coordinates import principal_components, principal_coordinates
 from microagg.partition import Partition, group_means
 from pages.shared import state
-from pages.shared.text import escape_html, number
+from pages.shared.text import escape_html
 from pages.shared.workspace import Workspace
 
 MOST_POINTS = 5_000  # of more records a random sample is drawn
 _MILLISECONDS = 86_400_000  # in a day: dates are in days, Plotly's in milliseconds
-_MOST_TICKS = 9  # of an axis; labels of more would touch
+_SKEWED = 2.0  # the largest skewness of values on a linear axis
 
 
 @dataclass(frozen=True)
@@ -34,83 +29,64 @@ class Axis:
     name: str
     values: np.ndarray
     ticks: dict[str, Any] = field(default_factory=dict)
-    scale: str = "linear"
+    is_log: bool = False
 
     @classmethod
     def of(cls, attribute: Attribute, values: np.ndarray) -> Axis:
-        """The axis of a numeric or ordinal attribute; skewed numbers have a scale that suits them."""
+        """The axis of a numeric or ordinal attribute; that of skewed numbers above 0 is logarithmic."""
         name = str(attribute.name)
         if attribute.kind == "ordinal":
             texts = [escape_html(level) for level in attribute.levels]
             return cls(name, values, {"tickvals": list(range(len(texts))), "ticktext": texts})
         if getattr(attribute, "unit", ""):
             return cls(name, values * _MILLISECONDS, {"type": "date"})
-        return cls(name, values, scale=suited_scale(values))
-
-    def places(self, values: np.ndarray) -> np.ndarray:
-        """Return the coordinates of ``values``, in Plotly's units along the axis."""
-        return on_scale(values, self.scale, asinh_unit(self.values))
-
-    def drawn(self, values: np.ndarray) -> np.ndarray:
-        """Return ``values`` as Plotly takes them: on a logarithmic axis as they are."""
-        return values if self.scale == "log" else self.places(values)
+        return cls(name, values, is_log=_is_skewed(values))
 
     def centroids(self, labels: np.ndarray) -> np.ndarray:
         """Return the mean of each group."""
         return group_means(self.values, labels)[:, 0]
 
+    def range(self) -> tuple[float, float]:
+        """Return the ends of the axis in Plotly's units, with room around the records."""
+        finite = self.values[np.isfinite(self.values)]
+        places = np.log10(finite) if self.is_log else finite
+        low, high = float(places.min()), float(places.max())
+        pad = 0.05 * (high - low) or 0.5
+        return low - pad, high + pad
+
     def layout(self) -> dict[str, Any]:
         title = escape_html(self.name).replace("\n", "<br>")
-        if self.scale == "log":
-            finite = self.values[np.isfinite(self.values)]
-            # Over few powers of ten there are also ticks at 2 and 5 times each.
-            dtick = 1 if np.log10(finite.max() / finite.min()) > 2 else "D2"
-            return {"title": f"{title} (log scale)", "type": "log", "dtick": dtick}
-        if self.scale == "asinh":
-            ticks = self._asinh_ticks()
-            at = self.places(ticks).tolist()
-            return {"title": f"{title} (asinh scale)", "tickvals": at, "ticktext": [number(tick) for tick in ticks]}
-        return {"title": title, **self.ticks}
+        if not self.is_log:
+            return {"title": title, **self.ticks}
+        low, high = self.range()
+        # Over few powers of ten there are also ticks at 2 and 5 times each.
+        return {"title": f"{title} (log scale)", "type": "log", "dtick": 1 if high - low > 2.2 else "D2"}
 
-    def _asinh_ticks(self) -> np.ndarray:
-        """Return 0 and powers of ten within the axis, far enough from each other for their labels."""
-        finite = self.values[np.isfinite(self.values)]
-        low, high = float(finite.min()), float(finite.max())
-        top = int(np.floor(np.log10(max(abs(low), abs(high)))))
-        sizes = 10.0 ** np.arange(top, top - 8, -1)
-        candidates = [0.0, *sizes, *(-sizes)]
-        taken: list[float] = []
-        distance = float(np.ptp(self.places(np.array([low, high])))) / _MOST_TICKS
-        for tick in candidates:
-            near = np.abs(self.places(np.array([*taken, np.inf])) - self.places(np.array([tick])))
-            if low <= tick <= high and near.min() >= distance:
-                taken.append(tick)
-        return np.sort(taken)
+
+def _is_skewed(values: np.ndarray) -> bool:
+    """Whether a logarithmic axis separates ``values`` better: all are above 0, and their skewness exceeds 2."""
+    finite = values[np.isfinite(values)]
+    if not len(finite) or finite.min() <= 0:
+        return False
+    skewness, of_logarithms = (abs(float(pd.Series(each).skew())) for each in (finite, np.log10(finite)))
+    return skewness > max(_SKEWED, of_logarithms)
 
 
 @dataclass(frozen=True)
 class View:
-    """A plane for all partitions: ``rows`` are the records drawn, ascending; ranges are in units of :meth:`Axis.places`."""
+    """A plane for all partitions: ``rows`` are the records drawn, ascending."""
 
     x: Axis
     y: Axis
-    x_range: tuple[float, float]
-    y_range: tuple[float, float]
     rows: np.ndarray
 
     @classmethod
     def of(cls, x: Axis, y: Axis, seed: int = 0) -> View:
         """Return a view of all records."""
         rows = np.flatnonzero(np.isfinite(x.values) & np.isfinite(y.values))
-        ranges = []
-        for axis in (x, y):
-            places = axis.places(axis.values[rows])
-            low, high = places.min(), places.max()
-            pad = 0.05 * (high - low) or 0.5
-            ranges.append((float(low - pad), float(high + pad)))
         if len(rows) > MOST_POINTS:
             rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_POINTS, replace=False))
-        return cls(x, y, ranges[0], ranges[1], rows)
+        return cls(x, y, rows)
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Placing the records on a plane …")

@@ -72,9 +72,9 @@ def _work_on(data: str) -> None:
 
 
 def _demonstrate() -> None:
-    """Choose what the page Clusters shows of MDAV* and V-MDAV in a talk."""
+    """Choose what the page Clusters shows of MDAV* and V-MDAV."""
     _work_on("census" if datasets.is_available("census") else "wine")
-    state.update(method="mdav-star", second="v-mdav", k=5, demo=True)
+    state.update(method="mdav-star", second="v-mdav", k=5)
 
 
 def _six_persons() -> None:

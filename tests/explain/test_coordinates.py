@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import skew
 
 from microagg import DataError
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
-from microagg.explain.coordinates import asinh_unit, on_scale, principal_coordinates, suited_scale
+from microagg.explain.coordinates import principal_coordinates
 from tests.naive_mixed import common, line
 
 TREE = Taxonomy.from_nested({"*": {"a": {"b": ["c", "d"], "e": ["f"]}, "g": {"h": ["i", "j"]}}})
@@ -100,34 +99,3 @@ def test_equal_records_are_one_point_and_none_are_refused(records):
     records.values[4, 0] = np.nan
     with pytest.raises(DataError, match="column 'x' has NaN"):
         principal_coordinates(records)
-
-
-# --- numbers ----------------------------------------------------------------------------------------------------------
-
-
-def test_an_axis_is_logarithmic_where_values_are_skewed_and_positive():
-    assert suited_scale(np.arange(100.0)) == "linear"
-    skewed = np.r_[np.ones(50), np.full(50, 10.0), 1e6]
-    assert suited_scale(skewed) == "log"
-    assert suited_scale(skewed - 2) == "asinh"
-    assert suited_scale(np.r_[skewed, np.nan]) == "log"
-    # One far record among equal ones is as skewed on any scale.
-    assert suited_scale(np.r_[np.ones(50), 9.0]) == "linear"
-    assert suited_scale(np.ones(9)) == suited_scale(np.array([])) == "linear"
-    # It is logarithmic from a skewness of 2 on.
-    seen = set()
-    for widest in (10, 100, 1e3, 1e4, 1e5, 1e6):
-        values = np.geomspace(1, widest, 30)
-        seen.add(suited_scale(values))
-        assert suited_scale(values) == ("log" if skew(values) > 2 else "linear")
-    assert seen == {"linear", "log"}
-
-
-def test_places_on_an_axis_by_hand():
-    values = np.array([-4.0, 0.0, 1.0, 3.0, 1000.0])
-    assert asinh_unit(values) == 3.5
-    assert on_scale(values, "asinh") == pytest.approx(np.arcsinh(values / 3.5))
-    assert on_scale(values, "asinh", 2.0)[0] == pytest.approx(-np.log(2 + np.sqrt(5)))
-    assert on_scale(np.array([1.0, 1000.0]), "log").tolist() == [0, 3]
-    assert on_scale(values, "linear") is values
-    assert asinh_unit(np.zeros(3)) == 1

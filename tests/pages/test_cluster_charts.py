@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,7 +36,7 @@ def test_records_without_a_place_are_not_drawn():
     points = np.array([[0.0, 0], [1, 0], [np.nan, np.nan], [5, 5], [6, 5], [9, np.nan]])
     view = View.of(Axis("x", points[:, 0]), Axis("y", points[:, 1]))
     assert list(view.rows) == [0, 1, 3, 4]
-    assert view.x_range == pytest.approx((-0.3, 6.3))
+    assert view.x.range() == pytest.approx((-0.45, 9.45))
     [figure] = drawn(view, side([0, 0, 1, 1, 1, 2], [10, 10, 20, 20, 20, 20]), loss="Total-IL")
     across, colors = marks(figure)
     assert across.tolist() == [0, 1, 5, 6]
@@ -54,11 +56,23 @@ def test_of_many_records_a_sample_is_drawn_and_centroids_are_those_of_all():
 
 
 def test_on_a_logarithmic_axis_a_centroid_is_at_the_mean_not_at_the_mean_of_the_logarithms():
-    view = View.of(Axis("x", np.array([1.0, 99, 10, 10]), scale="log"), Axis("y", np.array([0.0, 2, 4, 4])))
+    view = View.of(Axis("x", np.array([1.0, 99, 10, 10]), is_log=True), Axis("y", np.array([0.0, 2, 4, 4])))
     [figure] = drawn(view, side([0, 0, 1, 1], [25] * 4))
     assert figure.layout.xaxis.type == "log"
     assert marks(figure)[0].tolist() == [1, 99, 10, 10]
     assert figure.data[0].x.reshape(-1, 3)[:, 1] == pytest.approx([50, 50, 10, 10])
+
+
+def test_an_axis_is_logarithmic_where_values_are_skewed_and_positive():
+    def is_log(values):
+        return Axis.of(SimpleNamespace(name="x", kind="numeric"), np.asarray(values, dtype=float)).is_log
+
+    skewed = np.r_[np.ones(50), np.full(50, 10.0), 1e6]
+    assert is_log(skewed)
+    assert is_log(np.r_[skewed, np.nan])
+    assert not any(map(is_log, (np.arange(100.0), skewed - 2, np.ones(9), [])))
+    # One far record among equal ones is as skewed on any scale.
+    assert not is_log(np.r_[np.ones(50), 9.0])
 
 
 def test_both_sides_have_one_scale_of_losses_in_percent_of_the_whole():

@@ -136,7 +136,7 @@ def test_start_leads_to_a_file_to_an_example_and_to_two_methods_side_by_side():
     assert press(open_page("start", data="simc"), "Try ").query_params["data"] == state.default_data()
     app = press(open_page("start", data="simc", k="7"), "MDAV* against V-MDAV")
     assert [title.value for title in app.title] == ["Clusters"]
-    query = {"data": state.default_data(), "method": "mdav-star", "second": "v-mdav", "demo": "1"}
+    query = {"data": state.default_data(), "method": "mdav-star", "second": "v-mdav"}
     assert dict(app.query_params) == query
 
 
@@ -151,7 +151,6 @@ def test_all_algorithms_stand_in_one_table():
     app = open_page("methods")
     assert app.table[-1].value["Algorithm"].tolist() == [cls.info.title for cls in ALGORITHMS.values()]
     assert "Genetic algorithm" in words(app)
-    assert [button.proto.label for button in app.get("download_button")][:1] == ["What it shows (CSV)"]
     choose(app, w_explained="cbfs")
     assert app.query_params["explained"] == "cbfs"
     assert "CBFS forms" in plain(app)
