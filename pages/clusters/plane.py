@@ -68,8 +68,8 @@ def _is_skewed(values: np.ndarray) -> bool:
     finite = values[np.isfinite(values)]
     if not len(finite) or finite.min() <= 0:
         return False
-    skewness, of_logarithms = (abs(float(pd.Series(each).skew())) for each in (finite, np.log10(finite)))
-    return skewness > max(_SKEWED, of_logarithms)
+    skewness = pd.DataFrame({"linear": finite, "log": np.log10(finite)}).skew().abs()
+    return bool(skewness["linear"] > max(_SKEWED, skewness["log"]))
 
 
 @dataclass(frozen=True)
