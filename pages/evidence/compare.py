@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-
 import streamlit as st
 
 from microagg import datasets
@@ -11,9 +9,8 @@ from microagg.studies import landscape
 from microagg.studies.landscape import conclusions
 from microagg.tables import to_csv
 from pages.evidence import figures
-from pages.shared import jobs, methods, state
+from pages.shared import methods, state
 from pages.shared.figures import download, duel_panel, duel_range, show_figure
-from pages.shared.job_queue import Job
 from pages.shared.text import count, escape_markdown, sentence
 
 _ACROSS = 4  # panels of a duel side by side
@@ -24,24 +21,6 @@ def section() -> None:
     _, draw = _VIEWS[methods.pick_one(labels, "w_view", "view", "View")]
     draw()
     _source()
-
-
-def run_on_click(label: str, kind: str, identity: Hashable, total: int, work: Callable[[Job], None]) -> Job | None:
-    """Draw a button that starts a job, or the job's progress. The job once it has ended; None before."""
-    if st.session_state.get(kind) != identity:
-
-        def begin() -> None:
-            st.session_state[kind] = identity
-            jobs.results().drop(kind)
-
-        st.button(label, on_click=begin)
-        return None
-    job = jobs.results().start(kind, identity, total, work)
-    job.wait(1.0)
-    if job.running:
-        jobs.watch(job)
-        return None
-    return job
 
 
 def _duel() -> None:

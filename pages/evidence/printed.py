@@ -12,17 +12,12 @@ from microagg import datasets
 from microagg.algorithms.method import VARIANTS
 from microagg.metrics.generalization import least_discernibility
 from microagg.optimum.bounds import Bound
-from microagg.progress import watched
 from microagg.studies import literature, sweeps
 from microagg.studies.literature import Computed, Figure
 from pages.evidence import figures
-from pages.evidence.compare import run_on_click
-from pages.shared import curves, jobs, measures, methods, state, theme
+from pages.shared import curves, measures, methods, state, theme
 from pages.shared.figures import download, show_figure, show_table
-from pages.shared.job_queue import Job
 from pages.shared.text import count, escape_markdown, listing, percent
-
-_LIVE = "live_figures"
 
 _ADULT_COMMAND = "python benchmarks/adult.py"  # makes the stored results on Adult
 
@@ -50,16 +45,15 @@ def section() -> None:
     with right:
         table = state.bound(st.selectbox, "Table", "table", options=tables)
     chosen = [figure for figure in of_paper if figure.table == table]
-    live = _run_here(chosen)
-    _source(results, chosen, live)
-    _table(chosen, {**results.results, **live})
+    _source(results, paper, table)
+    _table(chosen, results.results)
     if table.startswith("SimU"):
         _curves_of_random_sets()
     if table.startswith("Table 3"):
-        _gain_over_mdav(chosen, {**results.results, **live})
+        _gain_over_mdav(chosen, results.results)
         _convergence()
     if paper == "thaeter-reischuk":
-        _differences_of_mdav_star(of_paper, {**results.results, **live})
+        _differences_of_mdav_star(of_paper, results.results)
     if paper == "kabir-2010":
         _pairwise_systematic(chosen)
     _coverage(results, paper)
@@ -88,39 +82,14 @@ def _read_stored(stamp: float) -> literature.Stored:
     return literature.Stored.read(figures.RESULTS)
 
 
-def _run_here(chosen: list[Figure]) -> dict[str, Computed]:
-    """Offer to compute the figures of a table, and return all that this session has computed."""
-    live: dict[str, Computed] = st.session_state.setdefault(_LIVE, {})
-    todo = [(figure, figure.recipe) for figure in chosen if figure.recipe]
-    if missing := sorted({recipe.data for _, recipe in todo if not datasets.is_available(recipe.data)}):
-        titles = listing([datasets.describe(name).title for name in missing])
-        st.info(f"To compute this table here, download {titles} on the page Data.")
-        return live
-
-    def work(job: Job) -> None:
-        jobs.compile_for(job, [recipe.method.key for _, recipe in todo])
-        for figure, recipe in todo:
-            job.message = f"{figure.method} on {figure.dataset}, k = {figure.k}"
-            with watched(lambda *_: job.should_continue()):
-                live[figure.identity] = literature.compute(recipe, lambda _: job.check())
-            job.step()
-
-    identity = tuple(figure.identity for figure, _ in todo)
-    label = f"Compute this table here and now ({count(sum(recipe.sets for _, recipe in todo), 'run')})"
-    if run_on_click(label, "literature", identity, len(todo), work):
-        jobs.ended_early("literature")
-    return live
-
-
-def _source(results: literature.Stored, chosen: list[Figure], live: dict[str, Computed]) -> None:
-    source = "This installation has no stored results: compute the table above."
-    if here := sum(figure.identity in live for figure in chosen):
-        source = f"{count(here, 'figure')} computed here in this session; the others are stored results."
-    elif results.date:
+def _source(results: literature.Stored, paper: str, table: str) -> None:
+    source = "This installation has no stored results."
+    if results.date:
         source = (
             f"Source: results of {results.date}, stored by benchmarks/published.py with microagg {results.version}."
         )
-    st.caption(escape_markdown(source))
+    st.caption(f"{escape_markdown(source)} This command computes the table again:")
+    st.code(f'microagg reproduce {paper} --table "{table}"', language="bash")
 
 
 def _table(chosen: list[Figure], results: dict[str, Computed]) -> None:

@@ -25,7 +25,6 @@ from tests.pages.helpers import (
     metrics,
     open_page,
     plain,
-    press,
     traces,
     words,
 )
@@ -198,14 +197,6 @@ def test_pairwise_systematic_is_said_to_be_not_comparable():
     readings = open_page("evidence", stored="printed", paper="kabir-2010").table[0].value
     assert readings["Printed"].tolist() == ["5.494 %", "8.329 %", "10.87 %", "17.01 %"]
     assert readings["Lower bound, scaled data"].tolist() == ["9.855 %", "12.17 %", "13.93 %", "19.22 %"]
-
-
-@pytest.mark.slow
-def test_printed_figures_can_be_computed_here():
-    app = open_page("evidence", stored="printed", paper="thaeter-reischuk", table="One-dimensional example")
-    press(app, "Compute this table")
-    assert "2 figures computed here" in words(app)
-    assert app.dataframe[0].value["verdict"].tolist() == ["exact"] * 2
 
 
 @pytest.mark.parametrize("against", state.AGAINST)
