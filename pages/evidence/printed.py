@@ -89,7 +89,7 @@ def _source(results: literature.Stored, paper: str, table: str) -> None:
             f"Source: results of {results.date}, stored by benchmarks/published.py with microagg {results.version}."
         )
     st.caption(f"{escape_markdown(source)} This command computes the table again:")
-    st.code(f'microagg reproduce {paper} --table "{table}"', language="bash")
+    st.code(f'microagg reproduce "{state.PAPERS[paper]}" --table "{table}"', language="bash")
 
 
 def _table(chosen: list[Figure], results: dict[str, Computed]) -> None:

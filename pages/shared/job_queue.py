@@ -14,38 +14,28 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from microagg.errors import MicroaggError
 from microagg.progress import Cancelled, watched
 
-SMALL = 30.0  # seconds: what has computed for less goes before the rest
-QUANTUM = 0.25  # minimum seconds that a thread computes before another one goes first
+SMALL = 30.0  # seconds: jobs that have computed for less go before the rest
+QUANTUM = 0.25  # seconds that a thread computes before another one may go first
 _THREADS = 10_000  # more than will ever be needed: most of them wait
-_SPARE = 2  # further items of a job that start: they overtake long ones
 _NICENESS = 10  # 0 is normal, 19 the lowest priority: pages and the browser stay quick
 
 # Wakes all threads that wait for a processor or a job.
 _CHANGED = threading.Condition()
 
 
-# The rank, the order of arrival and the job of a thread that waits.
-_Place: TypeAlias = "tuple[tuple[bool, bool], int, Job]"
-
-
 class Processors:
-    """Turns of the threads of jobs, of which at most ``n`` compute at a time, by default as many as there are processors.
+    """Turns of the threads of jobs, of which at most ``n`` compute at a time, by default as many as there are processors."""
 
-    Threads whose item has computed for less than ``small`` seconds go first, then those of urgent jobs. Jobs that are
-    equal in this take turns of ``quantum`` seconds.
-    """
-
-    def __init__(self, n: int | None = None, *, small: float = SMALL, quantum: float = QUANTUM) -> None:
+    def __init__(self, n: int | None = None) -> None:
         self.n = self.n_free = n or os.cpu_count() or 1
-        self._small, self._quantum = small, quantum
-        self._waiting: list[tuple[tuple[bool, bool], int, Job]] = []  # rank, arrival and job of each thread
+        self._waiting: list[Job] = []  # a job once for each of its threads that waits
         self._numbers = itertools.count(1)
-        self._turn = threading.local()  # of this thread: the seconds of its item before, and when it began to compute
+        self._turn = threading.local()  # of this thread: when it began to compute
         self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="job", initializer=_lower_priority)
         self.urgent_threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="urgent job")
 
@@ -53,57 +43,42 @@ class Processors:
         """Call ``do`` in a thread, which has the priority of pages if the job is urgent."""
         return (self.urgent_threads if job.urgent else self.threads).submit(do, *arguments)
 
-    def acquire(self, job: Job, seconds: float = 0.0) -> bool:
-        """Wait until this thread may compute, for an item that has taken ``seconds``. Return False if the job is cancelled."""
+    def acquire(self, job: Job) -> bool:
+        """Wait until this thread may compute. Return False if the job is cancelled."""
         with _CHANGED:
-            place = (self._rank(job, seconds), next(self._numbers), job)
-            self._waiting.append(place)
-            _CHANGED.wait_for(lambda: job.cancelled or (self.n_free > 0 and min(self._waiting, key=_key) is place))
-            self._waiting.remove(place)
-            if may_compute := not job.cancelled:
+            self._waiting.append(job)
+            _CHANGED.wait_for(lambda: job.cancelled or (self.n_free > 0 and min(self._waiting, key=_rank) is job))
+            self._waiting.remove(job)
+            if not job.cancelled:
                 self.n_free -= 1
                 job.n_computing, job.last_turn = job.n_computing + 1, next(self._numbers)
-                self._turn.before, self._turn.since = seconds, time.monotonic()
+                self._turn.began = time.monotonic()
             _CHANGED.notify_all()
-            return may_compute
+            return not job.cancelled
 
     def release(self, job: Job) -> None:
         """End the turn of this thread, if it has one."""
         with _CHANGED:
-            if self._since() is not None:
-                self._turn.since = None
+            if began := getattr(self._turn, "began", None):
+                self._turn.began = None
                 self.n_free += 1
                 job.n_computing -= 1
+                job.seconds += time.monotonic() - began
                 _CHANGED.notify_all()
-
-    def begin_item(self) -> None:
-        """Count the seconds of another item from now on, in the same turn of this thread."""
-        self._turn.before = self._turn.since - time.monotonic()
 
     def yield_(self, job: Job) -> bool:
         """Let a waiting thread go first if it is its turn. Return whether to continue."""
         with _CHANGED:
-            since = self._since()
-            if since is not None and (running := time.monotonic() - since) >= self._quantum:
-                seconds = self._turn.before + running
-                rank = self._rank(job, seconds)
-                mine = (rank, job.n_computing - 1, job.last_turn, 0)  # the key of this thread if it waited
-                if self._waiting and min(map(_key, self._waiting)) < mine:
-                    self.release(job)
-                    return self.acquire(job, seconds)
+            began = getattr(self._turn, "began", None)
+            if began and time.monotonic() - began >= QUANTUM:
+                self.release(job)
+                return self.acquire(job)
             return not job.cancelled
 
-    def _rank(self, job: Job, seconds: float) -> tuple[bool, bool]:
-        return seconds >= self._small and not job.urgent, not job.urgent
 
-    def _since(self) -> float | None:
-        return getattr(self._turn, "since", None)
-
-
-def _key(place: _Place) -> tuple[tuple[bool, bool], int, int, int]:
-    """Return what orders waiting threads: their rank, then equal shares for all jobs."""
-    rank, number, job = place
-    return rank, job.n_computing, job.last_turn, number
+def _rank(job: Job) -> tuple[bool, bool, int, int]:
+    """Return what orders waiting jobs: those that have computed little first, then urgent ones, then equal shares."""
+    return job.seconds >= SMALL and not job.urgent, not job.urgent, job.n_computing, job.last_turn
 
 
 def _lower_priority() -> None:
@@ -127,6 +102,7 @@ class Job:
     future: Future[None] | None = None
     n_computing: int = 0  # threads that compute
     last_turn: int = 0  # order of its last turn among those of all jobs
+    seconds: float = 0.0  # that its threads have computed
     _todo: list[Any] = field(default_factory=list, repr=False)
     _processors: Processors = field(init=False, repr=False)
 
@@ -185,16 +161,11 @@ class Job:
         """Call ``do`` with each of ``items`` in order, several at a time, until a failure."""
         self._todo = list(items)
         with self._paused():
-            n_helpers = min(self._processors.n + _SPARE, len(self._todo))
+            n_helpers = min(self._processors.n, len(self._todo))
             helpers = [self._processors.submit(self, self._help, do) for _ in range(n_helpers)]
             failures = [failure for helper in helpers if (failure := helper.exception()) is not None]
             for failure in sorted(failures, key=lambda failure: isinstance(failure, Cancelled)):
                 raise failure
-
-    def arrange(self, rank: Callable[[Any], Any]) -> None:
-        """Sort the items of :meth:`do_all` that have not started by their rank."""
-        with _CHANGED:
-            self._todo.sort(key=rank)
 
     def wait(self, seconds: float) -> None:
         """Wait until it ends or is cancelled, for at most ``seconds``."""
@@ -228,7 +199,6 @@ class Job:
                         if not self._todo:
                             return
                         item = self._todo.pop(0)
-                    self._processors.begin_item()  # small at first, however long others of the job have taken
                     do(item)
                     self.check()
         except BaseException:

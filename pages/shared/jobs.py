@@ -210,8 +210,6 @@ def sweep(workspace: Workspace, cells: Sequence[Cell], *, risks: bool) -> Job:
     box = results()
     missing = [cell for cell in cells if box.lacks(workspace, cell, risks=risks)]
     job = _run_cells("sweep", workspace, cells, missing, risks=risks)
-    # The same cells may have started in another order.
-    job.arrange({cell: i for i, cell in enumerate(cells)}.__getitem__)
     job.wait(0.6)
     return job
 

@@ -13,6 +13,7 @@ import pytest
 
 from microagg import DataError
 from microagg.progress import checkpoint
+from pages.shared import job_queue
 from pages.shared.job_queue import Job, Processors
 
 
@@ -118,23 +119,6 @@ def test_all_items_are_done_once_the_first_first(queue):
     assert job.message == "item 29"
 
 
-def test_items_not_begun_can_be_arranged_anew(queue):
-    order, begun, go = [], threading.Event(), threading.Event()
-
-    def do(item):
-        begun.set()
-        go.wait(10)
-        order.append(item)
-
-    job = Job("one", 5)
-    job.begin(queue, lambda own: own.do_all([1, 2, 3, 4, 5], do))
-    assert begun.wait(10)
-    job.arrange(lambda item: -item)
-    go.set()
-    job.future.result(timeout=10)
-    assert order == [1, 5, 4, 3, 2]
-
-
 def test_after_a_failure_no_further_item_is_begun(queue):
     done = []
 
@@ -166,25 +150,6 @@ def test_the_threads_of_jobs_let_others_first(queue):
     assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
-def test_an_item_that_takes_long_lets_the_others_of_its_job_by():
-    queue, others = Processors(1, small=0.01), threading.Event()
-
-    def do(item):
-        if item == "long":
-            while not others.is_set() and job.should_continue():
-                time.sleep(0.002)
-            job.step()
-        elif job.done == 2:
-            others.set()
-        job.step()
-
-    job = Job("one", 5)
-    job.begin(queue, lambda own: own.do_all(["long", "a", "b", "c"], do))
-    job.wait(10)
-    assert job.complete
-    queue.threads.shutdown()
-
-
 @pytest.mark.parametrize("waits", ["for a processor", "for its items"])
 def test_a_thread_that_waits_ends_at_once_when_its_job_is_cancelled(queue, waits):
     go, begun, job, holder = threading.Event(), threading.Event(), Job("one", 1), Job("holder", 1)
@@ -205,9 +170,11 @@ def test_a_thread_that_waits_ends_at_once_when_its_job_is_cancelled(queue, waits
     assert not job.problem
 
 
-def test_many_jobs_are_read_and_cancelled_at_every_moment():
+def test_many_jobs_are_read_and_cancelled_at_every_moment(monkeypatch):
     """A reader who finds a job complete finds all that it made, whatever is cancelled meanwhile."""
-    queue, drawn = Processors(2, small=0.01, quantum=0.001), random.Random(5)
+    monkeypatch.setattr(job_queue, "SMALL", 0.01)
+    monkeypatch.setattr(job_queue, "QUANTUM", 0.001)
+    queue, drawn = Processors(2), random.Random(5)
     begun = []
 
     def work(job):
@@ -253,8 +220,9 @@ def compute(job, seconds, log=None):
         job.check()
 
 
-def test_jobs_take_equal_turns_whatever_the_number_of_their_threads():
-    queue, log = Processors(2, quantum=0.002), []
+def test_jobs_take_equal_turns_whatever_the_number_of_their_threads(monkeypatch):
+    monkeypatch.setattr(job_queue, "QUANTUM", 0.002)
+    queue, log = Processors(2), []
     many, few = Job("many", 1), Job("few", 1)
     many.begin(queue, lambda own: own.do_all(range(4), lambda _: compute(own, 0.6, log)))
     few.begin(queue, lambda own: compute(own, 0.6, log))
@@ -265,7 +233,7 @@ def test_jobs_take_equal_turns_whatever_the_number_of_their_threads():
 
 
 def test_many_short_items_are_done_in_one_turn():
-    queue, log = Processors(1, quantum=0.2), []
+    queue, log = Processors(1), []
     other, short = Job("other", 1), Job("short", 1)
     other.begin(queue, lambda own: compute(own, 1.0, log))
     short.begin(queue, lambda own: own.do_all(range(20), lambda _: compute(own, 0.002, log)))
@@ -276,8 +244,10 @@ def test_many_short_items_are_done_in_one_turn():
 
 
 @pytest.mark.parametrize("is_urgent", [False, True])
-def test_what_is_urgent_and_what_has_computed_little_goes_first(is_urgent):
-    queue, log = Processors(1, small=60.0 if is_urgent else 0.05, quantum=0.01), []
+def test_what_is_urgent_and_what_has_computed_little_goes_first(monkeypatch, is_urgent):
+    monkeypatch.setattr(job_queue, "SMALL", 60.0 if is_urgent else 0.05)
+    monkeypatch.setattr(job_queue, "QUANTUM", 0.01)
+    queue, log = Processors(1), []
     long, quick = Job("long", 1), Job("quick", 1, urgent=is_urgent)
     begun = threading.Event()
 

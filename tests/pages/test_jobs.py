@@ -14,7 +14,7 @@ from microagg import datasets
 from microagg.studies.experiment import Method, Problem
 from microagg.studies.sweeps import Exposed
 from pages.shared import jobs
-from pages.shared.job_queue import Job, Processors
+from pages.shared.job_queue import Job
 from tests.pages.helpers import settle
 
 
@@ -94,28 +94,6 @@ def test_a_job_of_another_kind_goes_on_when_one_is_let_go_of(box):
     box.cancel_all()
     go.set()
     assert first.cancelled
-
-
-def test_a_sweep_begun_in_another_order_goes_on_in_the_new_one(box, monkeypatch):
-    monkeypatch.setattr(Job, "wait", lambda job, seconds: None)
-    begun, go, order = threading.Event(), threading.Event(), []
-    run_one = jobs.experiment.run_one
-
-    def run(problem, method, k):
-        begun.set()
-        go.wait(10)
-        order.append(k)
-        return run_one(problem, method, k)
-
-    monkeypatch.setattr(jobs.experiment, "run_one", run)
-    monkeypatch.setattr(jobs, "_processors", lambda: Processors(1))
-    cells = [(Method("mdav"), k) for k in (11, 12, 13, 14, 15)]
-    job = jobs.sweep(Wine(), cells, risks=True)
-    assert begun.wait(30)
-    assert jobs.sweep(Wine(), [cells[0], *cells[:0:-1]], risks=True) is job
-    go.set()
-    job.future.result(timeout=30)
-    assert order == [11, 15, 14, 13, 12]
 
 
 def test_risks_that_are_missing_are_computed_without_running_a_method_again(box, monkeypatch):
