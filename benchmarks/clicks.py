@@ -1,13 +1,12 @@
 """Seconds from a click to the settled picture on Choose k, Clusters and Release, as a browser draws them.
 
-    MICROAGG_DATA_DIR=… python benchmarks/clicks.py [--data census tarragona eia] [--clicks 100] [--search 0]
+    MICROAGG_DATA_DIR=… python benchmarks/clicks.py [--data census tarragona eia] [--clicks 100]
 
 Clicks through the kinds of click of each page in turns, on each data set in a session of its own, and prints the
-median and the 95th percentile by kind, and the server's processor time, which other work on the machine hardly changes;
-on Choose k it is that of the search, too, unless ``--search 0`` leaves it out.
+median and the 95th percentile by kind, and the server's processor time, which other work on the machine hardly changes.
 A picture is settled when nothing that the click asked for is under way, and nothing in the page changes for half a
-second; the time of the last change counts. What goes on unasked does not count: on Choose k the search and the release
-that may raise the risk, on Release what the report compares. What a canvas draws later is not seen.
+second; the time of the last change counts. What goes on unasked does not count: on Choose k the release that
+may raise the risk, on Release what the report compares. What a canvas draws later is not seen.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 # The parts of each page that tell of work unasked.
 BACKGROUND = {
-    "choose_k": ".st-key-job_all_ks",
+    "choose_k": ".none",
     "clusters": ".none",
     "release": ".st-key-job_sweep",
 }
@@ -179,12 +178,11 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=["census", "tarragona", "eia"])
     parser.add_argument("--pages", nargs="+", default=list(PAGES), choices=PAGES)
     parser.add_argument("--clicks", type=int, default=100, help="on each page, shared by the data sets")
-    parser.add_argument("--search", type=int, default=120, help="seconds that Choose k searches unasked")
     arguments = parser.parse_args()
     seconds = defaultdict[str, list[Seconds]](list)
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=arguments.browser, args=QUIET)
-        server = Server(Path(folder), MICROAGG_SEARCH_SECONDS=str(arguments.search)).wait()
+        server = Server(Path(folder)).wait()
         try:
             for name, data in itertools.product(arguments.pages, arguments.data):
                 context = browser.new_context(viewport={"width": 1440, "height": 1000})

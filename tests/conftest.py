@@ -29,9 +29,6 @@ settings.load_profile("ci" if os.environ.get("CI") else "quick")
 #: What a test that depends on a benchmark file has in its code, its parameters or its fixtures.
 NEEDS_DATA = re.compile(r"\b(load_benchmark|standardized|benchmark|census|tarragona|eia|adult)\b", re.IGNORECASE)
 
-# Of the dashboard only the tests that say so search without being asked: it would take a processor from all others.
-os.environ.setdefault("MICROAGG_SEARCH_SECONDS", "0")
-
 running: pytest.Item
 
 

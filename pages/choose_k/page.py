@@ -72,14 +72,7 @@ def body() -> None:
     if rows.empty:
         return
     searching = search.is_under_way()
-    narrowing = search.all_ks(workspace, ks)
-    if narrowing and narrowing.running:
-        draw_again()
-        jobs.watch(narrowing)
-    else:
-        certificate.while_rising(workspace, ks, draw)
-        if narrowing:
-            jobs.ended_early(search.ALL_KS, "Cancelled: the best partitions so far are kept.")
+    certificate.while_rising(workspace, ks, draw)
     search.section(workspace, rows, searching=searching)
     _draw_table(workspace, rows, ks, risks=on_map is not None)
 

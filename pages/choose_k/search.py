@@ -1,19 +1,15 @@
-"""The gap to the lower bound on the page Choose k, and searches that narrow it, for all values of k or for one."""
+"""The gap to the lower bound on the page Choose k, and the search that narrows it at the chosen k."""
 
 from __future__ import annotations
 
-import math
-import os
 import time
-from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
-from microagg.optimum.bounds import CLOSED, Bound, gap
-from microagg.optimum.certificate import MOST_THREADS, NEAR, Certificate, Schedule, is_closed
+from microagg.optimum.bounds import Bound
+from microagg.optimum.certificate import Certificate, is_closed
 from microagg.tables import to_csv
-from microagg.validation import spread
 from pages.shared import certificate, compiling, jobs, methods, state
 from pages.shared.figures import download
 from pages.shared.job_queue import Job
@@ -22,15 +18,6 @@ from pages.shared.workspace import Workspace
 
 #: The seconds that one click searches.
 SECONDS = 30
-
-_KIND = "certificate"
-
-#: The seconds that all values of k are searched unasked; the environment variable MICROAGG_SEARCH_SECONDS sets them, 0
-#: for no search unasked.
-BUDGET = float(os.environ.get("MICROAGG_SEARCH_SECONDS", "120"))
-
-#: Files with more records are not searched unasked: of numbers, and of mixed attributes.
-MOST_RECORDS, MOST_MIXED = 20_000, 5_000
 
 # The description of a search, for numbers and for mixed attributes.
 _OF_NUMBERS = (
@@ -44,79 +31,13 @@ _OF_CATEGORIES = (
     "that hold k records."
 )
 
-#: The kind of job that searches all values of k.
-ALL_KS = "all_ks"
-
 # The last request: the digest of the data, k, and the time.
 _REQUEST = "certificate_asked"
 
 
 def is_under_way() -> bool:
-    job = jobs.results().jobs.get(_KIND)
+    job = jobs.results().jobs.get(certificate.SEARCH)
     return job is not None and job.running
-
-
-def all_ks(workspace: Workspace, ks: Sequence[int]) -> Job | None:
-    """Search all ``ks`` as long as that pays; return the job, or None if there is nothing to do."""
-    possible = (
-        not workspace.is_sample
-        and workspace.strata is None
-        and workspace.n <= (MOST_RECORDS if workspace.is_numeric else MOST_MIXED)
-    )
-    spent = sum(earlier.seconds for k, earlier in certificate.certificates(workspace).items() if k in ks) / MOST_THREADS
-    box, store, chosen = jobs.results(), certificate.all_certificates(), state.current().k
-    request, job_at_k = st.session_state.get(_REQUEST), box.jobs.get(_KIND)
-    # A search that the user requests for one k goes first.
-    is_requested = (
-        request is not None
-        and request[:2] == (workspace.digest, chosen)
-        and (job_at_k is None or job_at_k.identity != request)
-    )
-    if not possible or is_requested or is_under_way() or BUDGET == 0:
-        box.drop(ALL_KS)
-        return None
-    job = box.jobs.get(ALL_KS)
-    identity = workspace.digest, tuple(ks), BUDGET
-    if job is not None and job.identity == identity:
-        job.result.first = chosen  # which may have been chosen since
-        return job
-    seconds, best = BUDGET - spent, certificate.best_here(workspace, ks)
-    floor = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
-    if seconds < 1.0 or all(gap(best[k], floor[k]) <= NEAR for k in best):
-        return None
-
-    def make(k: int) -> Certificate:
-        new = _new_certificate(box, workspace, k)
-        certificate.keep(box, store, (workspace.digest, k), new)
-        return new
-
-    certificates = certificate.certificates(workspace)
-    schedule = Schedule(
-        spread(ks, chosen)[: certificate.MAX_CERTIFICATES], make, certificates, best, floor, chosen, NEAR
-    )
-
-    def work(job: Job) -> None:
-        _compile(job, workspace)
-        begun = time.monotonic()
-
-        def watch(k: int | None) -> bool:
-            job.done = min(int(time.monotonic() - begun), job.total - 1)
-            if k is not None:
-                job.message = f"{_in_words(schedule.gaps())}. Searching at k = {k:,} …"
-            return job.should_continue()
-
-        job.do_all(range(MOST_THREADS), lambda _: schedule.work(begun + seconds, watch))
-        job.done = job.total
-
-    return box.start(ALL_KS, identity, max(int(seconds), 1), work, schedule)
-
-
-def _in_words(gaps: Mapping[int, float]) -> str:
-    if math.inf in gaps.values():
-        return f"k = {min(gaps):,} to {max(gaps):,}: at some values of k there is no lower bound yet"
-    ends = [0.0 if share <= CLOSED else 100 * share for share in (min(gaps.values()), max(gaps.values()))]
-    between = " to ".join(dict.fromkeys(percent(end).removesuffix(" %") for end in ends))
-    return f"k = {min(gaps):,} to {max(gaps):,}: the gap of the best known partitions is {between} %"
 
 
 def _compile(job: Job, workspace: Workspace) -> None:
@@ -139,7 +60,7 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
     if k > workspace.n:
         return
     st.header("Gap to the lower bound")
-    job = jobs.results().jobs.get(_KIND)
+    job = jobs.results().jobs.get(certificate.SEARCH)
     request = st.session_state.get(_REQUEST)
     if request and request[:2] == (workspace.digest, k):
         job = _start(workspace, k, request)
@@ -149,14 +70,13 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
             st.rerun()
         jobs.watch(job, lambda: _draw(workspace, k, rows))
         return
-    jobs.ended_early(_KIND, "Cancelled: the best partition so far is kept.")
-    of_all = jobs.results().jobs.get(ALL_KS)
-    (_draw_again if of_all is not None and of_all.running else _draw)(workspace, k, rows)
+    jobs.ended_early(certificate.SEARCH, "Cancelled: the best partition so far is kept.")
+    _draw(workspace, k, rows)
     _buttons(workspace, k, rows)
 
 
 def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
-    last_search, newest = certificate.certificates(workspace).get(k), certificate.newest(workspace, k)
+    last_search, newest = certificate.certificates(workspace).get(k), certificate.best(workspace, k)
     best = certificate.best_here(workspace, [k], rows).get(k)
     closed = best is not None and is_closed(best, certificate.floors(workspace, [k])[0].information_loss)
     if closed:
@@ -208,13 +128,14 @@ def _start(workspace: Workspace, k: int, request: tuple[str, int, float]) -> Job
         search = store.get(key)
         if search is None:
             search = job.watch(f"k = {k}: preparing", lambda: _new_certificate(box, workspace, k))
-            certificate.keep(box, store, key, search)
+            with box.lock:
+                jobs.keep(store, key, search, certificate.MAX_CERTIFICATES)
         job.check()
         search.narrow(SECONDS, watch)
         job.check()
         job.done = job.total
 
-    return box.start(_KIND, request, SECONDS, work)
+    return box.start(certificate.SEARCH, request, SECONDS, work)
 
 
 def _chosen_run(workspace: Workspace, k: int, rows: pd.DataFrame) -> tuple[str, float] | None:
@@ -255,6 +176,3 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
                 here = certificate.best_here(workspace, [k], rows)[k]
                 says = f"{says} Only its loss is stored; the best partition here has {describe_gap(here, bound.information_loss)}."
             st.markdown(escape_markdown(says))
-
-
-_draw_again = st.fragment(run_every=3.0)(_draw)  # while all values of k are searched

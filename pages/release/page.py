@@ -12,7 +12,7 @@ from microagg import Release
 from microagg.release import Finding, guarantees
 from pages.release import before_after, checks, files
 from pages.shared import certificate, columns, jobs, limits, methods, recodings, released, shell, state
-from pages.shared.text import escape_markdown, percent, sentence
+from pages.shared.text import escape_markdown, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
 _RANGES = {"text": "Text", "columns": "Two columns", "middle": "Their middle"}
@@ -117,15 +117,9 @@ def _figure(label: str, value: str, note: str, *, met: bool | None = None, says:
 
 
 def _offer_best(workspace: Workspace) -> None:
-    """Offer the best known partition, or a newer one than the one that is released, if its loss is lower."""
+    """Offer the best known partition if its loss is lower."""
     k, name = state.current().k, methods.chosen(workspace)
     if name == state.FOUND:
-        best, newest = certificate.best(workspace, k), certificate.newest(workspace, k)
-        if best and newest and newest.information_loss < best.information_loss * (1 - certificate.ROUNDING):
-            with st.container(horizontal=True, vertical_alignment="center"):
-                says = f"A search has found a better partition: loss {percent(newest.information_loss)}."
-                st.caption(says, width="content")
-                st.button("Use the better partition", on_click=certificate.take_newest)
         return
     best = certificate.best(workspace, k) if not workspace.is_sample and not workspace.requested else None
     runs = certificate.rows(workspace, {methods.method(workspace, name): name}, [k])

@@ -30,7 +30,8 @@ if __name__ == "__main__":
     if began and state.FILE in os.environ and state.current().data == state.UPLOAD and shell.name_of(page) != "data":
         shell.go("data")  # where the file is read with which the server was started
     shell.follow(page)
-    certificate.enter(page.title, live=shell.name_of(page) == "choose_k")
+    if shell.name_of(page) != "choose_k":
+        certificate.end_search()
     # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
     state.publish()
     shell.draw_header(page)

@@ -201,23 +201,23 @@ ROUNDING = 1e-6
 #: Maximum number of stored certificates, each with a linear program and a partition.
 MAX_CERTIFICATES = 24
 
+#: The kind of job that searches.
+SEARCH = "search"
+
 #: The key of a certificate: the digest of the data, and k.
 Key = tuple[str, int]
-
-# The results of the open page by key, None on the page that always takes the newest, and the page.
-_TAKEN, _PAGE = "searched_taken", "searched_page"
 
 
 @st.cache_resource(scope="session", show_spinner=False)
 def all_certificates() -> OrderedDict[Key, Certificate]:
-    """Return the certificates of this session, to which threads of jobs add with :func:`keep`."""
+    """Return the certificates of this session."""
     return OrderedDict()
 
 
-def keep(box: jobs.Results, store: OrderedDict[Key, Certificate], key: Key, certificate: Certificate) -> None:
-    """Store a certificate of the session, from a thread of a job, without the oldest ones if there are too many."""
-    with box.lock:
-        jobs.keep(store, key, certificate, MAX_CERTIFICATES)
+def end_search() -> None:
+    """End the search, so that the best partition that other pages show stays the same."""
+    if job := jobs.results().jobs.get(SEARCH):
+        job.cancel()
 
 
 def certificates(workspace: Workspace) -> dict[int, Certificate]:
@@ -227,29 +227,7 @@ def certificates(workspace: Workspace) -> dict[int, Certificate]:
         return {k: certificate for (digest, k), certificate in store.items() if digest == workspace.digest}
 
 
-def enter(page: str, *, live: bool) -> None:
-    """Store the open page, and whether it is ``live`` and takes the newest results."""
-    if live or st.session_state.get(_PAGE) != page:
-        st.session_state[_TAKEN] = None if live else {}
-    st.session_state[_PAGE] = page
-
-
-def take_newest() -> None:
-    st.session_state[_TAKEN] = {}
-
-
 def best(workspace: Workspace, k: int) -> Result | None:
-    """Return the best partition for ``k`` of the page, or None."""
-    page_results = st.session_state.get(_TAKEN)
-    if page_results is None:
-        return newest(workspace, k)
-    if (workspace.digest, k) not in page_results:
-        page_results[workspace.digest, k] = newest(workspace, k)
-    result: Result | None = page_results[workspace.digest, k]
-    return result
-
-
-def newest(workspace: Workspace, k: int) -> Result | None:
     """Return the best partition for ``k`` of this session's searches or of a benchmark, or None."""
     search, stored_best = certificates(workspace).get(k), stored_result(workspace, k)
     if search is None or (stored_best and stored_best.information_loss <= search.found[-1][1] * (1 + ROUNDING)):

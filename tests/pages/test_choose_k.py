@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 import microagg
 from microagg import ALGORITHMS, datasets, metrics, optimum
 from microagg.algorithms.method import VARIANTS
-from microagg.optimum import certificate as certificates
 from microagg.optimum.certificate import Certificate
 from microagg.studies import experiment, landscape
 from pages.choose_k import comparison, search
@@ -169,72 +167,8 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     assert "has not searched there" in plain(choose(app, w_k_chosen=4))
 
 
-def searched_everywhere(monkeypatch, app, is_done):
-    """Search longer until it is done: on a busy machine a few seconds do not suffice for each k."""
-    for _ in range(8):
-        if is_done(app):
-            return
-        monkeypatch.setattr(search, "BUDGET", search.BUDGET + 4.0)
-        settle(app)
-    raise AssertionError("the search did not come to that")
-
-
-@pytest.mark.parametrize("data", ["wine", "survey"])
-def test_all_values_of_k_are_searched_without_being_asked(monkeypatch, data):
-    monkeypatch.setattr(search, "BUDGET", 4.0)
-    monkeypatch.setattr(certificates, "_TURN", dict.fromkeys(certificates._TURN, 0.5))
-    monkeypatch.setattr(certificates, "_FIRST_SECONDS", 0.5)
-    if data == "survey":
-        app, titles, least = open_survey("choose_k", ks="3, 6, 12", k="6"), ["Greedy k-member"], 0.0
-    else:
-        monkeypatch.setattr(search, "NEAR", 0.0)
-        app = open_page("choose_k", data="wine", scale="minmax", ks="3-5", k="4")
-        X, titles = datasets.load("wine").X, ["MDAV", "MDAV+", "MDAV*"]
-        neighbors = optimum.bounds.nearest_neighbor_curve((X - X.min(axis=0)) / np.ptp(X, axis=0), [3, 4, 5])
-        least = [bound.information_loss for bound in neighbors]
-    searched_everywhere(
-        monkeypatch, app, lambda app: len(lines(app).get("Best known", ())) == 3 and (lines(app)[FLOOR] > least).all()
-    )
-    after = lines(app)
-    best = after["Best known"]
-    assert all((best < after[title]).all() for title in titles)
-    # The band reaches from one line to the other.
-    assert np.allclose(after[LOWEST], np.minimum.accumulate(best[::-1])[::-1])
-
-
-def test_many_mixed_records_are_not_searched_before_somebody_asks(monkeypatch):
-    monkeypatch.setattr(search, "BUDGET", 4.0)
-    monkeypatch.setattr(search, "MOST_MIXED", 299)
-    assert "Best known" not in lines(open_survey("choose_k", ks="3, 5", k="5"))
-
-
-def test_while_all_values_of_k_are_searched_what_is_said_of_the_chosen_one_keeps_up(monkeypatch):
-    monkeypatch.setattr(search, "BUDGET", 60.0)
-    monkeypatch.setattr(search, "NEAR", 0.0)
-    again, draw = [], search._draw
-    monkeypatch.setattr(search, "_draw_again", lambda *arguments: again.append(1) or draw(*arguments))
-    app = AppTest.from_file(APP, default_timeout=120)
-    app.query_params.update({"data": "wine", "scale": "minmax", "ks": "3-9", "k": "6"})
-    go_to(app, "choose_k")
-    gap_of_best = re.compile(r"Best known partition: gap")
-    for _ in range(100):
-        assert not app.run().exception
-        bars = " ".join(bar.proto.text for bar in app.get("progress"))
-        if gap_of_best.search(plain(app)) and "Searching at k" in bars:
-            break
-        time.sleep(0.1)
-    assert "Searching at k" in bars
-    assert again  # a browser draws it anew every few seconds
-    button(app, "Cancel").click()
-    again.clear()
-    settle(app)
-    assert not again
-    assert gap_of_best.search(plain(app))
-
-
 def test_nothing_is_searched_or_taken_for_found_unless_it_is_asked_for():
     app = open_page("choose_k", data="wine", scale="none", ks="3-5", method="found", k="4")
-    assert search.BUDGET == 0
     assert "Best known" not in lines(app)
     assert "this session has not searched there" in plain(app)
     assert button(app, "Search for 30 s")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import DataError, Partition, metrics, replay
+from microagg import DataError, metrics, replay
 from microagg.progress import Cancelled
 from microagg.release import compare_with
 from microagg.release import release as releases
@@ -379,14 +379,10 @@ def test_the_best_known_partition_of_a_benchmark_is_released_and_replays(seen):
 
 
 def search_for(monkeypatch, k, **query):
-    """Open Choose k with the survey, and have it search until something has been found at k."""
-    monkeypatch.setattr(search, "BUDGET", 3.0)
+    """Open Choose k with the survey, search at k, and take what has been found."""
+    monkeypatch.setattr(search, "SECONDS", 2)
     app = open_survey("choose_k", k=str(k), risk_limit="0", **query)
-    for _ in range(8):  # on a busy machine it may take a while until this k has its turn
-        if any(label.startswith("Use the best known partition") for label in labels(app)):
-            break
-        monkeypatch.setattr(search, "BUDGET", search.BUDGET + 3.0)
-        settle(app)
+    press(app, "Search for 2 s")
     press(app, "Use the best known partition")
     assert f"Best known at k = {k}: gap" in plain(app)
     visit(app, "release")
@@ -394,25 +390,12 @@ def search_for(monkeypatch, k, **query):
     return app
 
 
-def test_of_an_own_file_the_best_found_is_offered_and_stays_until_a_better_one_is_taken(monkeypatch, seen):
-    monkeypatch.setattr(search, "NEAR", 0.0)
+def test_of_an_own_file_the_best_found_is_offered(monkeypatch, seen):
     app = search_for(monkeypatch, 4, columns=roles(), ks="3-5")
     own = run_one(seen.workspace.problem, Method("mdav-star"), 4)
     loss = metrics.information_loss(seen.workspace.X, seen.release.partition.labels)
     assert loss < own.information_loss
     assert replay(seen.workspace.table.frame, seen.release.recipe).frame.equals(seen.release.frame)
-    # The search goes on, and what was found before stays on this page.
-    better = run_one(seen.workspace.problem, Method("least-loss"), 4)
-    marks = np.arange(len(own.partition.labels)) // 4
-    worse = dataclasses.replace(own, partition=Partition(np.minimum(marks, marks.max() - 1), 4))
-    app.session_state["searched_taken"] = {(seen.workspace.digest, 4): worse}
-    monkeypatch.setattr(certificate, "newest", lambda *_: better)
-    settle(app)
-    assert seen.release.partition.labels.tolist() == worse.partition.labels.tolist()
-    assert percent(better.information_loss) in plain(app)
-    press(app, "Use the better partition")
-    assert seen.release.partition.labels.tolist() == better.partition.labels.tolist()
-    assert "Use the better partition" not in labels(app)
     # Clusters and the list of methods follow; another method that is chosen stays chosen.
     visit(app, "clusters")
     assert "**Best known**: gap" in plain(app)
