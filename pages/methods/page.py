@@ -91,7 +91,7 @@ def _picture(key: str) -> None:
         shell.button(
             f"Watch {title} decide, step by step →",
             "steps",
-            lambda: state.update(watched=key, beside=rival, activity="watch", tick=0),
+            lambda: state.update(watched=key, beside=rival, tick=0),
         )
 
 

@@ -41,7 +41,6 @@ PAPERS = {**literature.PAPERS, BYUN: "Byun, Kamra, Bertino & Li 2007 (Adult)"}  
 _EARLIER = {
     ("stored", "adult"): {"stored": "printed", "paper": BYUN},
     ("stored", "beyond"): {"stored": "best"},
-    ("activity", "exercise"): {"activity": "ask"},
 }
 FILE = "MICROAGG_FILE"  # the environment variable that names a file to begin with
 AS_USUAL = -1  # records compared by default: all, or a sample where there are categories and many
@@ -166,7 +165,6 @@ class StepsChoices:
     first: str = _one_of(explain.EXPLAINED, "v-mdav", key="watched")
     second: str = _one_of((*explain.EXPLAINED, NOTHING), "mdav-star", key="beside")
     tick: int = 0  # how far they have been watched
-    activity: str = _one_of(("watch", "ask"), "watch")
 
 
 @dataclass(frozen=True)

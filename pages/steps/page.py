@@ -21,7 +21,6 @@ _component = st.components.v2.component(
     "microagg_steps", html="<div></div>", css=player.style(), js=player.script(), isolate_styles=False
 )
 
-_ACTIVITIES = {"watch": "Watch", "ask": "Answer questions"}
 _RECORDS = {"line": "Line", "plane": "Plane", "data": "Data set"}
 
 #: The field and the label of records that are typed, by their kind.
@@ -49,7 +48,6 @@ def _choices() -> Watched:
         titles = {state.NOTHING: "nothing", **{key: methods.title_of(key) for key in keys}}
         state.bound(st.selectbox, "Compared with", "beside", options=list(titles), format_func=titles.get, width=140)
         state.bound(st.number_input, "k", "watch_k", min_value=1, step=1, width=90)
-        state.either("Activity", "activity", _ACTIVITIES, width="content", label_visibility="collapsed")
         if with_params := [key for key in _keys() if ALGORITHMS[key].params]:
             with st.popover("Settings", width="content"):
                 for key in with_params:
@@ -107,7 +105,6 @@ def _player(seen: Watched, keys: list[str]) -> dict[str, Any]:
         attributes=seen.attributes,
         optimum=None if best is None else best.labels,
         at=state.current().steps.tick,
-        ask=choices.steps.activity == "ask",
     )
 
     def keep() -> None:

@@ -191,10 +191,9 @@ def test_an_animation_in_one_call():
     drawn = scene_in(player.animation("mdav-star", TOY, k=3, optimum=OPTIMUM))
     assert drawn["sides"] == toy(3)["sides"]
     assert drawn["optimum"] == toy(3, optimum=OPTIMUM)["optimum"]
-    plane = scene_in(player.animation(["mdav-star", "v-mdav"], [[1, 2], [3, 4]], k=2, gamma=0.3, ask=True))
+    plane = scene_in(player.animation(["mdav-star", "v-mdav"], [[1, 2], [3, 4]], k=2, gamma=0.3))
     assert plane["records"]["labels"] == ["x", "y"]
     assert [(side["title"], side["settings"]) for side in plane["sides"]] == [("MDAV*", ""), ("V-MDAV", "γ = 0.3")]
-    assert "question" in plane["sides"][0]["steps"][0]
     for keys, params, says in (
         ("mdav-star", {"gamma": 1}, "gamma"),
         ([], {}, "give one or two"),

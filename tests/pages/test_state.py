@@ -64,7 +64,7 @@ KEYS = """
     methods ks best measure limit risk lost risk_limit sample sample_seed
     second plane x y
     statistic exact weights shuffle diversity closeness format
-    records line points few watch_k watched beside tick activity
+    records line points few watch_k watched beside tick
     stored view first rival above at_k on
     paper table against best_of best_k
 """

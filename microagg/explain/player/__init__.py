@@ -1,4 +1,4 @@
-"""The player: explained runs as pictures for a browser, step by step, with questions about the steps.
+"""The player: explained runs as pictures for a browser, step by step.
 
 :func:`scene` makes plain data for the drawing: records on a line or a plane, and the steps of one or two runs.
 ``picture.js``, ``player.js`` and ``player.css`` draw it, on a self-contained page for any browser (:func:`page`,
@@ -11,9 +11,8 @@ import html
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib import resources
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from microagg.columns.scaling import centered
 from microagg.errors import ParameterError
 from microagg.explain import pseudo_code, steps
 from microagg.explain.coordinates import principal_components
-from microagg.explain.run import Run, Step, distances_to, first_difference, lockstep, make_run, value
+from microagg.explain.run import Step, first_difference, lockstep, make_run, value
 from microagg.metrics import loss
 from microagg.optimum.formatting import percent
 from microagg.partition import canonical_labels
@@ -91,7 +90,6 @@ def animation(
     names: Sequence[str] | None = None,
     attributes: Sequence[str] | None = None,
     optimum: ArrayLike | None = None,
-    ask: bool = False,
     **params: Any,
 ) -> str:
     """Self-contained HTML page that plays one algorithm, or two side by side.
@@ -104,8 +102,6 @@ def animation(
         As for :func:`microagg.explain.steps`.
     optimum : array-like of int, shape (n,), optional
         The group of each record in the optimal partition, drawn next to the runs.
-    ask : bool, default False
-        Whether it asks what comes next before each step that decides something.
     **params
         Parameters of the algorithms; each gets those that it has.
 
@@ -133,7 +129,7 @@ def animation(
         settings = {name: params[name] for name in params if name in taken[key]}
         played = list(steps(key, run.X, k=k, names=run.names, attributes=run.attributes, **settings))
         watched.append(Watched(key, settings, played))
-    drawn = scene(run.X, k, watched, names=run.names, attributes=run.attributes, optimum=optimum, ask=ask)
+    drawn = scene(run.X, k, watched, names=run.names, attributes=run.attributes, optimum=optimum)
     return page(drawn, " beside ".join(side["title"] for side in drawn["sides"]) + ", step by step")
 
 
@@ -164,14 +160,13 @@ def scene(
     attributes: Sequence[str],
     optimum: ArrayLike | None = None,
     at: int = 0,
-    ask: bool = False,
 ) -> dict[str, Any]:
     """Data for the player: dictionaries, lists, texts and finite numbers for JSON.
 
     One attribute is drawn on a line, two on a plane, more by their principal components: then the titles of the axes
     have the share of the variance, radii and cuts are left out, and lengths are those in all attributes. The input of
     the ``runs`` was ``X``, shape (n, d), and ``k``; ``optimum`` has the group of each record in the optimal partition.
-    The player opens at the tick ``at``, or the last one; it asks questions about the steps if ``ask``.
+    The player opens at the tick ``at``, or the last one.
     """
     frame = _Frame(X, attributes)
     ticks, differ = [[index] for index in range(len(runs[0].steps))], None
@@ -179,13 +174,12 @@ def scene(
         first, second = (run.steps for run in runs)
         pairs = lockstep(first, second)
         ticks, differ = [list(pair) for pair in pairs], first_difference(first, second, pairs)
-    question_run = Run(X, k, names, attributes) if ask else None
     sides = [
         {
             "title": algorithm(run.key).info.title,
             "settings": run.settings,
             "code": list(pseudo_code(run.key)),
-            "steps": list(_step_data(frame, run.steps, question_run)),
+            "steps": list(_step_data(frame, run.steps)),
         }
         for run in runs
     ]
@@ -253,21 +247,17 @@ def _optimum_data(frame: _Frame, labels: ArrayLike) -> dict[str, Any]:
     return {"text": f"SSE {value(sse)}, IL {frame.lost(sse)}", "labels": numbers.tolist()}
 
 
-def _step_data(frame: _Frame, steps: Sequence[Step], question_run: Run | None) -> Iterator[dict[str, Any]]:
-    """Yield the data of each step for the player: only changes of groups and order.
-
-    With ``question_run``, questions are added.
-    """
+def _step_data(frame: _Frame, steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
+    """Yield the data of each step for the player: only changes of groups and order."""
     n, d = frame.X.shape
     is_exact = d <= 2  # the axes of the picture are attributes
     before: dict[int, int] = dict.fromkeys(range(n), -1)
     order: tuple[int, ...] = ()
-    step_questions = [None] * len(steps) if question_run is None else questions(question_run, steps)
-    for step, question in zip(steps, step_questions, strict=True):
+    for step in steps:
         groups = dict.fromkeys(range(n), -1)
         groups.update((record, group) for group, members in enumerate(step.groups) for record in members)
         focus, sse = step.focus, frame.sse(step.groups)
-        data = {
+        yield {
             "kind": step.kind,
             "title": step.decision or step.title,
             "text": step.text,
@@ -289,103 +279,4 @@ def _step_data(frame: _Frame, steps: Sequence[Step], question_run: Run | None) -
             "sse": value(sse),
             "loss": frame.lost(sse),
         }
-        if question_run is not None:
-            # A question hides the rest of the step.
-            answers = {name: data[name] for name in question.shows} if question else {}
-            data["question"] = question and asdict(question) | {"shows": answers}
-        yield data
         before, order = groups, focus.order
-
-
-# --- questions before steps, each with the step itself as the answer --------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question about a step, before the step itself."""
-
-    text: str  # "Which group does 4 join? Click one of its records."
-    right: tuple[int, ...]  # all right answers: records, or indices of options
-    options: tuple[str, ...] = ()  # possible answers; if empty, all records
-    seed: int | None = None  # the record in question
-    shows: tuple[str, ...] = ()  # other parts of the step's focus that the question may show
-
-
-def questions(run: Run, steps: Sequence[Step]) -> Iterator[Question | None]:
-    """Yield the question before each step, or None if the step decides nothing new.
-
-    ``run`` has the records and their names; its groups do not matter.
-    """
-    before: Step | None = None
-    for step in steps:
-        yield _question(run, step, before)
-        before = step
-
-
-def _question(run: Run, step: Step, before: Step | None) -> Question | None:
-    if step.kind == "look":
-        return _farthest(run, step)
-    if step.kind == "weigh":
-        return _decides(run, step)
-    if before is None or step.kind not in ("join", "cut"):
-        return None
-    if step.kind == "cut":
-        return _cut(run, step, before)
-    return None if step.quantities == before.quantities else _joins(run, step, before)
-
-
-def _farthest(run: Run, step: Step) -> Question | None:
-    """Ask for the record that is farthest from a point or from another record."""
-    seed, point, lines = step.focus.seed, step.focus.point, step.focus.lines
-    other = lines[0][0] if lines else None
-    origin = point if other is None else run.row(other)
-    if seed is None or origin is None:
-        return None
-    squared = distances_to(run.X, origin)
-    right = tuple(record for record in step.unassigned if squared[record] == squared[seed])
-    if other is not None:
-        return Question(f"Which unassigned record is farthest from {run.names[other]}? Click it.", right, seed=other)
-    text = "Which unassigned record is farthest from the cross, the centroid? Click it."
-    return Question(text, right, shows=("point", "measured"))
-
-
-def _decides(run: Run, step: Step) -> Question | None:
-    """Ask which of the quantities decides."""
-    right = tuple(i for i, each in enumerate(step.quantities) if each.chosen)
-    if len(step.quantities) < 2 or len(right) != 1:
-        return None
-    seed, text = step.focus.seed, step.title
-    text = text if seed is None else f"{run.names[seed]}: {text[0].lower()}{text[1:]}"
-    text += "" if text.endswith("?") else ": which is it?"
-    return Question(text, right, tuple(each.name for each in step.quantities), seed, ("lines", "group", "order"))
-
-
-def _joins(run: Run, step: Step, before: Step) -> Question:
-    """Ask which group a record joins."""
-    focus = step.focus
-    assert focus.seed is not None
-    assert focus.group is not None
-    text = f"Which group does {run.names[focus.seed]} join? Click one of its records."
-    return Question(text, before.groups[focus.group], seed=focus.seed)
-
-
-def _cut(run: Run, step: Step, before: Step) -> Question | None:
-    """Ask where the records are cut. Those next to a new cut are right."""
-    focus, former, labels = step.focus, before.labels, step.labels
-    line, alike = list(focus.order), run.X
-    if not line and focus.group is not None and focus.cuts:
-        # A set is cut by an attribute, and its left part has its number.
-        alike = run.X[:, [focus.cuts[0][0]]]
-        left_part = set(step.groups[focus.group])
-        line = sorted(before.groups[focus.group], key=lambda record: (alike[record, 0], record not in left_part))
-    neighbors = {
-        record
-        for pair in pairwise(line)
-        if labels[pair[0]] != labels[pair[1]] and former[pair[0]] == former[pair[1]]
-        for record in pair
-    }
-    if not neighbors:
-        return None
-    right = tuple(record for record in line if any(np.array_equal(alike[record], alike[near]) for near in neighbors))
-    shows = ("order",) if focus.order else ("order", "candidates", "group")
-    return Question(f"{step.title}: where? Click a record beside the cut.", right, shows=shows)

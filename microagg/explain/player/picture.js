@@ -250,17 +250,6 @@ class Picture {
     this.names.append(svg("text", { x: this.px[i] + place[0], y: this.py[i] + place[1], dy: "0.36em", "text-anchor": place[2] }, text));
   }
 
-  /** Make records buttons, or no more. */
-  offer(asks) {
-    this.root.classList.toggle("mg-asks", asks);
-    this.svg.setAttribute("role", asks ? "group" : "img");
-    this.marks.forEach(({ parentNode: node }, i) => {
-      for (const [name, value] of Object.entries({ role: "button", tabindex: 0, "aria-label": this.records.names[i] })) {
-        if (asks) node.setAttribute(name, value); else node.removeAttribute(name);
-      }
-    });
-  }
-
   /** Return the groups on a line, each with its ends and the level on which it touches no other. */
   brackets(labels) {
     const groups = [...membersOf(labels)].map(([group, members]) => {

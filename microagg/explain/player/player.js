@@ -33,9 +33,8 @@ class Account {
     const open = folded ? false : "";
     this.title = html("h3");
     this.says = html("p", { class: "mg-says", "aria-live": "polite" });
-    [this.options, this.bars] = [html("div", { class: "mg-bars" }), html("div", { class: "mg-bars" })];
-    this.verdict = html("p", { "aria-live": "polite", hidden: "" });
-    this.root = html("section", { class: "mg-now" }, this.verdict, this.title, this.says, this.options);
+    this.bars = html("div", { class: "mg-bars" });
+    this.root = html("section", { class: "mg-now" }, this.title, this.says);
     this.numbers = html("details", { class: "mg-numbers", open }, html("summary", {}, "Numbers"), this.bars);
     this.lines = side.code.map((line) => html("li", { style: `padding-left: ${1.4 + 0.4 * (line.length - line.trimStart().length)}rem` }, line.trim()));
     this.list = html("ol", { tabindex: "0" }, ...this.lines);
@@ -43,30 +42,12 @@ class Account {
     this.code.addEventListener("toggle", () => this.follow());
   }
 
-  /** Show what a step does; before it, if a question was answered, whether `answered` was right. */
-  show(step, answered = null) {
-    this.verdict.hidden = !answered;
-    this.verdict.className = `mg-verdict ${answered?.right ? "mg-right" : "mg-wrong"}`;
-    this.verdict.textContent = answered && (answered.right ? `✓ Right: ${answered.name}` : `✗ Not ${answered.name}`);
-    this.write(step.title, step.text, step.line);
-    this.showBars(step.quantities, step.quantities.length > 1 && step.quantities.some((each) => each.chosen));
-  }
-
-  /** Ask about a step before it is shown; `answer` is called with the place of the option that is clicked. */
-  ask({ question: { text, options }, line }, answer) {
-    this.verdict.hidden = true;
-    this.write("What comes next?", text, line);
-    this.bars.replaceChildren();
-    this.options.append(...options.map((option) => html("button", { type: "button" }, option)));
-    [...this.options.children].forEach((button, place) => { button.onclick = () => answer(place); });
-  }
-
-  /** Write title and sentence, and mark the line of the pseudo-code. */
-  write(title, text, line) {
+  /** Show what a step does, and mark its line of the pseudo-code. */
+  show({ title, text, line, quantities }) {
     [this.title.textContent, this.says.textContent] = [title, text];
-    this.options.replaceChildren();
     this.lines.forEach((each, i) => (i === line ? each.setAttribute("aria-current", "step") : each.removeAttribute("aria-current")));
     this.follow();
+    this.showBars(quantities, quantities.length > 1 && quantities.some((each) => each.chosen));
   }
 
   follow() {
@@ -92,7 +73,7 @@ class Account {
   reserve(steps) {
     const longest = (part) => steps.reduce((most, step) => (step[part].length > most.length ? step[part] : most), "");
     this.root.style.minHeight = "";
-    this.show({ ...steps[0], title: longest("title"), text: longest("text") }, steps.some((each) => each.question) ? { right: true, name: "" } : null);
+    this.show({ ...steps[0], title: longest("title"), text: longest("text") });
     this.root.style.minHeight = `${this.root.offsetHeight}px`;
   }
 }
@@ -130,12 +111,10 @@ class Part {
 
 class Side extends Part {
   /** Show side `s` of a scene. Its picture keeps room for what either side shows, so that their axes are in one line. */
-  constructor(scene, s, folded, answered) {
+  constructor(scene, s, folded) {
     const { records, sides } = scene, labels = sides.map((side) => labelsOf(side.steps, records.x.length)), { steps } = sides[s];
     super(records, sides[s], new Picture(records, sides.flatMap((side) => side.steps), labels.flat()));
-    // What was answered to the question before a step, by its place; null: nothing.
-    Object.assign(this, { steps, answered, labels: labels[s], account: new Account(sides[s], folded), answers: new Map() });
-    for (const kind of ["click", "keydown"]) this.picture.svg.addEventListener(kind, (event) => this.pick(event));
+    Object.assign(this, { steps, labels: labels[s], account: new Account(sides[s], folded) });
     this.root.insertBefore(this.account.root, this.groups);
     this.root.append(this.account.numbers, this.account.code);
   }
@@ -149,35 +128,12 @@ class Side extends Part {
   }
 
   show(place) {
-    this.place = place;
-    const step = this.steps[place], { question } = this, seen = question ? place - 1 : place;
+    const step = this.steps[place], labels = this.labels[place], none = labels.every((group) => group < 0);
     const order = this.steps.slice(0, place + 1).findLast((each) => each.order)?.order ?? null;
-    const labels = this.labels[seen] ?? this.labels[0].map(() => -1), none = labels.every((group) => group < 0);
-    this.picture.show(labels, question ? { ...BLANK, ...question.shows, seed: question.seed, order: "order" in question.shows ? order : null } : { ...step, order });
-    this.picture.offer(Boolean(question) && !question.options.length);
-    if (question) this.account.ask(step, (option) => this.answer(option)); else this.account.show(step, this.answers.get(place));
-    this.tell(labels, none ? "no group yet" : `groups so far: SSE ${this.steps[seen].sse}, IL ${this.steps[seen].loss}`);
+    this.picture.show(labels, { ...step, order });
+    this.account.show(step);
+    this.tell(labels, none ? "no group yet" : `groups so far: SSE ${step.sse}, IL ${step.loss}`);
   }
-
-  /** The question that is open: its step is not shown before it is answered, or skipped. */
-  get question() { return this.answers.has(this.place) ? null : this.steps[this.place].question ?? null; }
-
-  pick(event) {
-    const record = this.picture.recordOf(event);
-    if (record < 0 || !this.question || this.question.options.length || !["Enter", " ", undefined].includes(event.key)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.picture.tip.hidden = true;
-    this.answer(record);
-  }
-
-  answer(choice) {
-    const { options, right } = this.question;
-    this.answers.set(this.place, { right: right.includes(choice), name: options[choice] ?? this.records.names[choice] });
-    this.answered();
-  }
-
-  skip() { if (this.question) this.answers.set(this.place, null); }
 }
 
 /** The best partition that is possible. */
@@ -213,10 +169,7 @@ class Player {
     this.root = html("div", { class: `mg-steps${plane ? "" : " mg-line-scene"}`, role: "group", "aria-label": "Step by step", tabindex: "0" });
     host.append(this.root);
     const folded = this.root.clientWidth < NARROW || window.innerHeight < LOW;
-    this.sides = scene.sides.map((_, s) => new Side(scene, s, folded, () => {
-      this.show(this.at, false);
-      this.root.focus({ preventScroll: true });
-    }));
+    this.sides = scene.sides.map((_, s) => new Side(scene, s, folded));
     this.parts = scene.optimum ? [...this.sides, new Best(scene)] : this.sides;
     const sides = html("div", { class: "mg-sides" }, ...this.parts.map((part) => part.root));
     Object.assign(sides.dataset, { number: length, columns: plane ? length : 0, rows: plane ? 0 : length, best: scene.optimum ? "yes" : "no" });
@@ -246,9 +199,9 @@ class Player {
       return made;
     };
     this.play = button(icon("play"), "Play", () => this.toggle(), "mg-play");
-    this.first = button(icon("first"), "First step", () => this.begin());
+    this.first = button(icon("first"), "First step", () => this.jump(0));
     this.back = button(icon("back"), "One step back", () => this.jump(this.at - 1));
-    this.next = button(icon("next"), "One step on", () => this.on());
+    this.next = button(icon("next"), "One step on", () => this.jump(this.at + 1));
     this.end = button(icon("end"), "Last step", () => this.jump(this.last));
     const toDiffer = differ === null ? null : button("First difference", "To the first step at which the groups differ", () => this.jump(differ), "mg-differ");
     this.slider = html("input", { type: "range", min: 0, max: this.last, value: 0, "aria-label": "Step" });
@@ -270,8 +223,8 @@ class Player {
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const act = {
-      " ": () => this.toggle(), ArrowLeft: () => this.jump(this.at - 1), ArrowRight: () => this.on(),
-      Home: () => this.begin(), End: () => this.jump(this.last), d: () => this.scene.differ !== null && this.jump(this.scene.differ),
+      " ": () => this.toggle(), ArrowLeft: () => this.jump(this.at - 1), ArrowRight: () => this.jump(this.at + 1),
+      Home: () => this.jump(0), End: () => this.jump(this.last), d: () => this.scene.differ !== null && this.jump(this.scene.differ),
     }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     // A button, a list and what unfolds have keys of their own.
     if (!act || (event.key === " " && ["BUTTON", "SUMMARY"].includes(event.target.tagName)) || event.target.tagName === "SELECT") return;
@@ -288,12 +241,8 @@ class Player {
 
   toggle() { if (this.playing) this.pause(); else this.start(); }
 
-  /** Whether a question is open. */
-  get asks() { return this.sides.some((side) => side.question); }
-
   start() {
-    if (this.asks) this.skip();
-    else if (this.at === this.last) this.begin();
+    if (this.at === this.last) this.jump(0);
     this.mark(true);
     this.wait();
   }
@@ -309,22 +258,8 @@ class Player {
     this.beat = setTimeout(() => {
       if (!this.root.isConnected) return this.remove();
       this.show(this.at + 1, false);
-      return this.at === this.last || this.asks ? this.pause() : this.wait();
+      return this.at === this.last ? this.pause() : this.wait();
     }, BEAT / this.speed);
-  }
-
-  /** Show the answer of what is asked, or the next step. */
-  on() { if (this.asks) this.skip(); else this.jump(this.at + 1); }
-
-  skip() {
-    for (const side of this.sides) side.skip();
-    this.show(this.at, false);
-  }
-
-  /** Go back to the first step, and ask anew. */
-  begin() {
-    for (const side of this.sides) side.answers.clear();
-    this.jump(0);
   }
 
   /** Have it play or not, as the button shows. While it plays, a reader of the screen could not keep up. */
@@ -348,12 +283,10 @@ class Player {
     this.at = between(0, tick, this.last);
     this.sides.forEach((side, s) => side.show(this.scene.ticks[this.at][s]));
     this.slider.value = this.at;
-    const answers = this.sides.flatMap((side) => [...side.answers.values()].filter(Boolean)), right = answers.filter((each) => each.right).length;
-    this.count.textContent = `step ${this.at + 1} of ${this.last + 1}${answers.length ? `, ${right} of ${answers.length} right` : ""}`;
+    this.count.textContent = `step ${this.at + 1} of ${this.last + 1}`;
     this.slider.setAttribute("aria-valuetext", this.count.textContent);
     this.first.disabled = this.back.disabled = this.at === 0;
-    this.next.disabled = this.at === this.last && !this.asks;
-    this.end.disabled = this.at === this.last;
+    this.next.disabled = this.end.disabled = this.at === this.last;
     this.root.dataset.tick = this.at;
     if (tell) this.tell();
   }
@@ -417,10 +350,6 @@ export default function ({ data, parentElement, setStateValue }) {
     },
   });
   known.player.quicken(speed);
-  if (before && JSON.stringify(before.scene.sides) === JSON.stringify(data.sides)) {
-    known.player.sides.forEach((side, s) => { side.answers = before.sides[s].answers; });
-    known.player.show(known.player.at, false);
-  }
   if (playing) known.player.start();
   players.set(parentElement, known);
 }
