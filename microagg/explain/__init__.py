@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from microagg.algorithms.base import check_params
 from microagg.algorithms.registry import algorithm
 from microagg.errors import ParameterError, names_arguments
-from microagg.explain import cuts, mdav
+from microagg.explain import mdav, mhm
 from microagg.explain.run import (
     MOST_RECORDS,
     Focus,
@@ -57,8 +57,7 @@ EXPLAINED = MappingProxyType(
         "mdav-plus": Explained(mdav.MDAV_PLUS_CODE, mdav.explain_mdav_plus),
         "v-mdav": Explained(mdav.V_MDAV_CODE, mdav.explain_v_mdav),
         "mdav-star": Explained(mdav.MDAV_STAR_CODE, mdav.explain_mdav_star),
-        "mhm": Explained(cuts.MHM_CODE, cuts.explain_mhm),
-        "mondrian": Explained(cuts.MONDRIAN_CODE, cuts.explain_mondrian),
+        "mhm": Explained(mhm.MHM_CODE, mhm.explain_mhm),
     }
 )
 

@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from microagg import ALGORITHMS, ParameterError
+from microagg import ParameterError
 from microagg.algorithms import registry
 from microagg.algorithms.method import PENALTY, VARIANTS
 from pages.shared import certificate, methods, state
@@ -80,27 +80,9 @@ def _settings(workspace: Workspace) -> None:
     _sample(workspace)
     if workspace.is_numeric:
         methods.polish("w_polish")
-    _best_of_grid(workspace)
     if any(VARIANTS[name].needs_classes for name in methods.compared(workspace)):
         st.caption(f"With a class penalty of 0, the method with class penalty takes {PENALTY:g}.")
     st.caption("The header has the parameters of each method once it is chosen.")
-
-
-def _best_of_grid(workspace: Workspace) -> None:
-    """Draw the switch to the best parameters of a grid, where the literature reports them."""
-    keys = [VARIANTS[name].key for name in methods.compared(workspace)] if workspace.is_numeric else []
-    grids = [(key, param) for key in keys for param in ALGORITHMS[key].params if param.grid]
-    if not grids:
-        return
-    named = listing([f"{param.symbol or param.name} of {methods.title_of(key)}" for key, param in grids])
-    first = grids[0][1]
-    state.bound(
-        st.toggle,
-        f"Best {named} for each k",
-        "best",
-        help=f"As the literature reports it: all of {first.grid[0]:g}, {first.grid[1]:g}, …, {first.grid[-1]:g} are run, and "
-        "the lowest loss is shown. Off: the value set in the header or here.",
-    )
 
 
 def _sample(workspace: Workspace) -> None:

@@ -286,14 +286,6 @@ def _choose_clicked_run(chart: str) -> None:
         return
     # A click beside the lines chooses a k, but no method.
     name, k = points[0]["customdata"][:2]
-    choices = state.current()
-    if name in VARIANTS and choices.compare.best:
-        workspace = chosen_workspace()
-        [method] = methods.sweep_methods(workspace, [name])
-        rows = certificate.rows(workspace, {method: name}, [int(k)])
-        if not rows.empty:
-            settings = rows["settings"].iloc[0].items()
-            state.update(**{f"{VARIANTS[name].key}.{param}": value for param, value in settings})
     chosen = {"method": name} if name in VARIANTS or name == state.FOUND else {}
     state.update(k=int(k), **chosen)
 
@@ -360,7 +352,7 @@ def _draw_table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, 
     st.header("All runs")
     height = min(35 * (len(rows) + 1) + 3, 320)
     show_table(rows.sort_values(["k", "information_loss"])[list(columns)], columns, height=height)
-    data = rows.drop(columns=["settings", "title", "stored"])
+    data = rows.drop(columns=["settings", "title", "stored"], errors="ignore")
     download("Download this table (CSV)", lambda: to_csv(data), "information_loss.csv")
 
 

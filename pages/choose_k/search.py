@@ -77,7 +77,7 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
 
 def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     last_search, newest = certificate.certificates(workspace).get(k), certificate.best(workspace, k)
-    best = certificate.best_here(workspace, [k], rows).get(k)
+    best = certificate.best_known(workspace, [k], rows).get(k)
     closed = best is not None and is_closed(best, certificate.floors(workspace, [k])[0].information_loss)
     if closed:
         st.success("Proven optimal: the best known partition meets the lower bound. No method can do better at this k.")
@@ -171,8 +171,4 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         st.markdown(f"**{escape_markdown(gap_of_chosen(workspace, k, rows))}**")
         run = _chosen_run(workspace, k, rows)
         if run and best is not None and best < run[1] * (1 - certificate.ROUNDING):
-            says = _gap_in_words("Best known partition", best, bound)
-            if certificate.loss_alone(workspace, k, rows):
-                here = certificate.best_here(workspace, [k], rows)[k]
-                says = f"{says} Only its loss is stored; the best partition here has {describe_gap(here, bound.information_loss)}."
-            st.markdown(escape_markdown(says))
+            st.markdown(escape_markdown(_gap_in_words("Best known partition", best, bound)))

@@ -272,15 +272,7 @@ def _result(workspace: Workspace, k: int, labels: IntArray, seconds: float) -> R
 
 
 def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
-    """Return the lowest known IL or Total-IL in percent of this session, ``rows`` or a benchmark, by k."""
-    new = best_here(workspace, ks, rows)
-    between = landscape.between(*workspace.benchmark, ks) if workspace.benchmark else {}
-    before = {k: loss for k, (loss, _) in between.items() if loss < math.inf}
-    return {k: min(losses[k] for losses in (new, before) if k in losses) for k in ks if k in new or k in before}
-
-
-def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
-    """Return :func:`best_known` without stored losses whose partition is not stored."""
+    """Return the lowest IL or Total-IL in percent of a partition of this session, ``rows`` or a benchmark, by k."""
     seen = [(k, certificate.found[-1][1]) for k, certificate in certificates(workspace).items()]
     seen += [(k, result.information_loss) for k in ks if (result := stored_result(workspace, k))]
     if rows is not None and not rows.empty:
@@ -296,12 +288,6 @@ def best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None
         if lowest < math.inf:
             lowest_losses[k] = lowest
     return {k: lowest_losses[k] for k in ks if k in lowest_losses}
-
-
-def loss_alone(workspace: Workspace, k: int, rows: pd.DataFrame | None = None) -> float | None:
-    """Return the stored loss at ``k`` of a better partition, of which only the loss is stored, if any."""
-    loss, limit = (lowest(workspace, [k], rows).get(k) for lowest in (best_known, best_here))
-    return loss if loss is not None and limit is not None and loss < limit * (1 - ROUNDING) else None
 
 
 def gap(loss: float, bound: Bound) -> float:

@@ -124,75 +124,47 @@ def download(label: str, data: Any, name: str, **options: Any) -> None:
 # --- a few records on a plane with their groups, and a duel of two methods ----------------------------------------------
 
 
-def persons(before: pd.DataFrame, after: pd.DataFrame, groups: np.ndarray, x: str, y: str) -> go.Figure:
-    """Draw records before and after by two columns. ``groups``, shape (n,), are numbered from 0."""
-    figure = go.Figure()
-    for group in range(int(groups.max()) + 1):
-        old, new = before.loc[groups == group, [x, y]], after.loc[groups == group, [x, y]]
-        _group(
-            figure,
-            group,
-            old.to_numpy(),
-            new.to_numpy()[0],
-            records={
-                "name": "person",
-                "mode": "markers+text",
-                "cliponaxis": False,
-                "text": [str(name) for name in old.index],
-                # Away from the mean: a spoke would cross the label.
-                "textposition": [f"{'top' if up else 'bottom'} center" for up in old[y] > new[y].iloc[0]],
-                "hovertemplate": f"person %{{text}}: {x} %{{x}}, {y} %{{y:,}}<extra></extra>",
-            },
-            center={
-                "name": "released for the whole group",
-                "hovertemplate": f"released for all {len(new)}: {x} %{{x}}, {y} %{{y:,}}<extra></extra>",
-            },
-            sizes=(12, 16),
-        )
-    figure.update_xaxes(title=f"{x} (years)")
-    figure.update_yaxes(title=f"{y} (a year)", tickformat=",")
-    return finish(figure, 330)
+def groups_on_plane(
+    points: np.ndarray, labels: np.ndarray, titles: tuple[str, str] | None = None, names: Sequence[object] = ()
+) -> go.Figure:
+    """Draw records on a plane, ``points`` of shape (n, 2), each joined to the mean of its group.
 
-
-def groups_on_plane(points: np.ndarray, labels: np.ndarray) -> go.Figure:
-    """Draw records on a plane, ``points`` of shape (n, 2), each joined to the mean of its group."""
+    ``names`` are written beside the records. Without ``titles`` the axes are hidden, and have one scale.
+    """
     figure = go.Figure()
     for group in range(int(labels.max()) + 1):
-        members = points[labels == group]
-        text = f"group {group + 1}: {len(members)} records<extra></extra>"
-        _group(
-            figure,
-            group,
-            members,
-            members.mean(axis=0),
-            records={"name": "record", "mode": "markers", "hovertemplate": text},
-            center={"name": "its group's mean", "hovertemplate": f"mean of group {group + 1}<extra></extra>"},
-            sizes=(9, 10),
+        rows = np.flatnonzero(labels == group)
+        members, mean, color = points[rows], points[rows].mean(axis=0), theme.group_color(group)
+        spokes = np.stack([members, np.broadcast_to(mean, members.shape), np.full(members.shape, np.nan)], axis=1)
+        line = {"color": color, "width": 1.5}
+        add_line(figure, spokes[..., 0].ravel(), spokes[..., 1].ravel(), None, line, showlegend=False)
+        figure.add_scatter(
+            x=members[:, 0],
+            y=members[:, 1],
+            name="record",
+            mode="markers+text",
+            text=[str(names[int(row)]) for row in rows] if len(names) else None,
+            # Away from the mean: a spoke would cross the label.
+            textposition=[f"{'top' if up else 'bottom'} center" for up in members[:, 1] > mean[1]],
+            cliponaxis=False,
+            marker={"color": color, "size": 10},
+            hovertemplate=f"group {group + 1}: {len(rows)} records<extra></extra>",
+            showlegend=group == 0,
         )
-    figure.update_xaxes(visible=False)
-    figure.update_yaxes(visible=False, scaleanchor="x")
-    return finish(figure, 380)
-
-
-def _group(
-    figure: go.Figure,
-    number: int,
-    members: np.ndarray,
-    mean: np.ndarray,
-    records: dict[str, object],
-    center: dict[str, object],
-    sizes: tuple[int, int],
-) -> None:
-    """Draw the records of a group, shape (n, 2), their mean, and spokes, with markers of ``sizes``."""
-    color = theme.group_color(number)
-    spokes = np.stack([members, np.broadcast_to(mean, members.shape), np.full(members.shape, np.nan)], axis=1)
-    line = {"color": color, "width": 1.5}
-    add_line(figure, spokes[..., 0].ravel(), spokes[..., 1].ravel(), None, line, showlegend=False)
-    first, (of_records, of_center) = number == 0, sizes
-    marker = {"color": color, "size": of_records}
-    figure.add_scatter(x=members[:, 0], y=members[:, 1], marker=marker, showlegend=first, **records)
-    marker = {"color": color, "size": of_center, "symbol": "x"}
-    figure.add_scatter(x=[mean[0]], y=[mean[1]], mode="markers", marker=marker, showlegend=first, **center)
+        figure.add_scatter(
+            x=[mean[0]],
+            y=[mean[1]],
+            name="mean of its group",
+            mode="markers",
+            marker={"color": color, "size": 12, "symbol": "x"},
+            hovertemplate=f"mean of group {group + 1}<extra></extra>",
+            showlegend=group == 0,
+        )
+    if titles is None:
+        figure.update_xaxes(visible=False).update_yaxes(visible=False, scaleanchor="x")
+    else:
+        figure.update_xaxes(title=titles[0]).update_yaxes(title=titles[1])
+    return finish(figure, 350)
 
 
 def duel_colors(first: str, second: str) -> tuple[str, str]:

@@ -51,7 +51,7 @@ class Results:
         """Store a result, without the oldest ones if there are too many."""
         key = (digest, result.method, result.k)
         with self.lock:
-            keep(self.rows, key, result.row() | {"settings": result.params}, _MOST_ROWS)
+            keep(self.rows, key, result.row(), _MOST_ROWS)
             keep(self.partitions, key, result, MOST_PARTITIONS)
             best = self.best.get((digest, result.k))
             if best is None or result.information_loss < best.information_loss:

@@ -99,9 +99,8 @@ def method(workspace: Workspace, name: str) -> Method:
 
 
 def sweep_methods(workspace: Workspace, names: Sequence[str]) -> dict[Method, str]:
-    """Return the variants as sweeps run them, each with its name."""
-    choices = state.current()
-    return {choices.sweep_method(name, polish=workspace.is_numeric): name for name in names}
+    """Return the variants with their chosen parameters, each with its name."""
+    return {method(workspace, name): name for name in names}
 
 
 def title(name: str) -> str:

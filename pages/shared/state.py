@@ -121,7 +121,6 @@ _at_least_one = _checked(int, lambda value: value >= 1)
 class CompareChoices:
     methods: tuple[str, ...] = _one_of(VARIANTS, ())  # empty: what is usual for the kinds of the columns
     ks: str = ""
-    best: bool = False  # sweeps take the best parameters of the literature's grid, for each k
     measure: str = _field("information_loss", _checked(lambda text: "gap" if text == "excess" else text, _MEASURES))
     limit: float = 0.0  # the largest acceptable information loss in percent; 0 or 100: none
     risk: str = _one_of(RISKS, "max_reidentification")  # of the map of risk and loss
@@ -253,14 +252,6 @@ class Choices:
         searches = ALGORITHMS[variant.key].info.family == LOCAL_SEARCH  # polishing would repeat it
         method = variant.method(self.params_of(variant.key))
         return dataclasses.replace(method, polish=self.polish and polish and not searches)
-
-    def sweep_method(self, name: str, *, polish: bool = True) -> Method:
-        """Return a variant as sweeps run it: over the literature's grid, if the best is chosen."""
-        method = self.method_of(name, polish=polish)
-        if not self.compare.best:
-            return method
-        grids = {param.name: param.grid for param in ALGORITHMS[method.key].params if param.grid}
-        return dataclasses.replace(method, params={**method.params, **grids})
 
 
 @dataclass(frozen=True)

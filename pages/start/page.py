@@ -9,7 +9,7 @@ from microagg import datasets
 from microagg.studies import landscape
 from microagg.studies.landscape import conclusions
 from pages.shared import shell, state, tables
-from pages.shared.figures import duel_panel, duel_range, persons, show_figure
+from pages.shared.figures import duel_panel, duel_range, groups_on_plane, show_figure
 from pages.shared.text import escape_markdown
 
 PERSONS = pd.DataFrame(
@@ -94,7 +94,8 @@ def _six_persons() -> None:
     with right:
         title = "Age and income become the means of groups of 3"
         alt = "Six persons by age and income, in two groups of three, each moved to the mean of its group."
-        figure = persons(PERSONS, released, GROUPS.to_numpy(), "age", "income")
+        points, axes = PERSONS[["age", "income"]].to_numpy(float), ("age (years)", "income (a year)")
+        figure = groups_on_plane(points, GROUPS.to_numpy(), axes, list(PERSONS.index))
         show_figure(figure, title=title, key="six_persons", alt=alt)
 
 

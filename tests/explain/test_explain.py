@@ -22,7 +22,6 @@ VARIANTS = [
     *(("v-mdav", {"gamma": gamma}) for gamma in (0.0, 0.2, 1.1, 3.0)),
     ("mdav-star", {}),
     *(("mhm", {"order": order}) for order in ("sum", "given")),
-    *(("mondrian", {"cut": cut}) for cut in ("strict", "relaxed")),
 ]
 
 

@@ -115,34 +115,6 @@ def test_mhm_fills_the_row_of_the_dynamic_program():
     assert row == [(f"best({place})", best, chosen) for place, best, chosen in expected]
 
 
-def test_mondrian_cuts_the_widest_attribute_at_its_median():
-    # Both span all of their ranges, 10 and 4, so the first is cut: its values are 0, 1, 2, 8, 9, 10. On the left x then
-    # spans 2 / 10 and y 4 / 4, on the right x 2 / 10 and y 1 / 4.
-    X = [[0, 0], [1, 4], [2, 2], [8, 1], [9, 0], [10, 1]]
-    steps = run("mondrian", X, 1, attributes=["age", "height"])
-    assert numbers(steps[1]) == ["*width of age: (10 − 0) / (10 − 0) = 1", "width of height: (4 − 0) / (4 − 0) = 1"]
-    assert steps[1].text.startswith("age is the widest attribute of {0, 1, 2, 3, 4, 5}")
-    assert steps[2].text == "{0, 1, 2} go left (age up to 2), {3, 4, 5} go right."
-    assert [each.value for each in steps[2].quantities] == [2.0, 3, 3]
-    assert steps[2].focus.cuts == ((0, 5.0),)
-    assert numbers(steps[3]) == ["width of age: (2 − 0) / (10 − 0) = 0.2", "*width of height: (4 − 0) / (4 − 0) = 1"]
-    assert steps[4].groups == ((0, 2), (3, 4, 5), (1,))
-
-
-def test_mondrian_tries_the_next_attribute_where_a_part_would_be_too_small():
-    # Strict: of x one value is above the median 0. Of y two are below the median 3, and one is above it.
-    X = [[0, 1], [0, 2], [0, 3], [0, 3], [9, 4]]
-    steps = run("mondrian", X, 2)
-    assert [step.kind for step in steps] == ["start", "weigh", "look", "weigh", "cut", "form", "form"]
-    assert "x would leave 4 and 1 records" in steps[2].text
-    assert steps[4].text == "{0, 1} go left (y below 3), {2, 3, 4} go right."
-    assert steps[4].focus.cuts == ((1, 2.5),)
-    # Relaxed, three of the four equal values go left, by index.
-    assert run("mondrian", X, 2, cut="relaxed")[2].text.startswith("{0, 1, 2} go left (the first half by x)")
-    assert "all its records are equal" in run("mondrian", [[3], [3], [3], [3]], 2)[-1].text
-    assert "no cut leaves 2 records on both sides" in run("mondrian", [[0], [5], [5], [5]], 2)[-1].text
-
-
 def test_names_are_one_for_each():
     with pytest.raises(ParameterError, match="2 names for 1 attributes: give one for each"):
         explain.steps("mdav", TOY, attributes=["a", "b"])

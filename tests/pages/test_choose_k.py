@@ -64,8 +64,6 @@ def test_loss_curves_are_the_published_ones():
     assert np.allclose(lines(app)["MDAV*"], [16.143, 19.189, 22.250], atol=0.0005)
     assert np.allclose(lines(app)[FLOOR], [14.467, 17.080, 20.144], atol=0.0005)
     assert len(app.dataframe) == 1
-    best = open_page("choose_k", data="tarragona", ks="3, 4", best="1", methods="v-mdav")
-    assert np.allclose(lines(best)["V-MDAV (best γ)"], [15.849, 19.695], atol=0.0005)
 
 
 @pytest.mark.parametrize("measure", ["gap", "excess"])  # the second is of earlier addresses

@@ -61,7 +61,7 @@ def test_the_address_holds_every_choice_that_is_not_usual(monkeypatch):
 KEYS = """
     data seed reading digest columns agreed entered overridden cut classes attribute scale k method polish
     explained
-    methods ks best measure limit risk lost risk_limit sample sample_seed
+    methods ks measure limit risk lost risk_limit sample sample_seed
     second plane x y
     statistic exact weights shuffle diversity closeness format
     records line points few watch_k watched beside tick

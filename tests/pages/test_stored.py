@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from microagg.optimum.formatting import describe_gap
 from microagg.studies import landscape
 from microagg.studies.experiment import Method
 from pages.choose_k import search
@@ -42,18 +41,6 @@ def test_curves_and_best_known_partitions_of_benchmarks_are_there_before_anythin
     for choices in ({"scale": "minmax"}, {"polish": "1"}, {"v-mdav__gamma": "0.35"}):
         app = open_page("choose_k", data="wine", ks="3-6", methods="v-mdav", **choices)
         assert "stored with microagg" not in plain(app)
-
-
-@pytest.mark.usefixtures("nothing_runs")
-def test_where_only_the_loss_of_a_better_one_is_known_that_is_said():
-    known = landscape.limits().query("data == 'census'").set_index("k")
-    k = int(known.index[known["best"] < 0.999 * known["stored"]][0])
-    app = open_page("choose_k", data="census", ks=f"{k - 1}-{k}", k=str(k))
-    best, stored, bound = known.loc[k, ["best", "stored", "floor"]]
-    assert f"(loss {percent(best)}, lower bound {percent(bound)}). Only its loss is stored; " in plain(app)
-    assert f"the best partition here has {describe_gap(stored, bound)}." in plain(app)
-    k = int(known.index[known["best"] == known["stored"]][0])
-    assert "Only its loss is stored" not in plain(open_page("choose_k", data="census", ks=f"{k}-{k + 1}", k=str(k)))
 
 
 @pytest.mark.parametrize(("data", "second"), [("tarragona", "mdav"), ("adult", "mondrian")])
