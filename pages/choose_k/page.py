@@ -205,11 +205,10 @@ def _curves(
     if drawn.empty or drawn[name].isna().all():
         return comparison.waiting(measure, curves.HEIGHT)
     choices = state.current()
-    held = _guaranteed(workspace, drawn) if is_loss else drawn.iloc[:0]
     of_methods = drawn[drawn["variant"] != state.FOUND].dropna(subset=name)
     return Picture(
         curves.measure_curves(
-            pd.concat([drawn, held], ignore_index=True),
+            drawn,
             name,
             floor=[bound for bound in floors if bound.converged or bound.sse > 0] if has_floor else (),
             best=certificate.best_known(workspace, ks, rows) if is_loss else None,
@@ -225,7 +224,7 @@ def _curves(
             "Click a value of k to choose it: larger groups protect better and lose more detail. ▲: a threshold used in "
             f"practice. {measure.meaning}"
             f"{f' {FLOOR}' if has_floor else ''}",
-            _guaranteed_in_words(workspace, held) if is_loss else "",
+            _guaranteed_in_words(workspace, drawn) if is_loss else "",
         ],
         options={"on_select": lambda: _choose_clicked_run(_CHART), "selection_mode": "points"},
     )
@@ -240,18 +239,7 @@ def _limits(workspace: Workspace, *, complete: bool) -> tuple[int | None, float 
     return k, acceptable.loss if acceptable.loss < limits.NONE else None
 
 
-def _guaranteed(workspace: Workspace, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the chosen method with its loss once groups meet the guarantees beyond k."""
-    if "guaranteed" not in rows:
-        return rows.iloc[:0]
-    part = _of_chosen(workspace, rows).dropna(subset="guaranteed")
-    title = part["title"] + ", guaranteed"
-    return part.assign(
-        without=part["information_loss"], information_loss=part["guaranteed"], title=title, variant=state.GUARANTEED
-    )
-
-
-def _guaranteed_in_words(workspace: Workspace, held: pd.DataFrame) -> str:
+def _guaranteed_in_words(workspace: Workspace, rows: pd.DataFrame) -> str:
     """Return in Markdown what the guarantees beyond k cost; empty if there are none."""
     if not workspace.requested:
         return ""
@@ -260,12 +248,13 @@ def _guaranteed_in_words(workspace: Workspace, held: pd.DataFrame) -> str:
     guaranteed = (
         f"**Guarantees beyond k**, as chosen on Release: {escape_markdown(guarantees.describe(workspace.requested))}."
     )
+    held = _of_chosen(workspace, rows).dropna(subset="guaranteed") if "guaranteed" in rows else rows.iloc[:0]
     if held.empty:
         return f"{guaranteed} Their loss is being computed."
     row = held.iloc[(held["k"] - state.current().k).abs().argmin()]
     return (
-        f"{guaranteed} With them {escape_markdown(row['title'])} has a loss of {percent(row['information_loss'])} instead "
-        f"of {percent(row['without'])} at k = {row['k']}. The lower bound holds with them, too."
+        f"{guaranteed} With them {escape_markdown(row['title'])} has a loss of {percent(row['guaranteed'])} instead "
+        f"of {percent(row['information_loss'])} at k = {row['k']}. The lower bound holds with them, too."
     )
 
 

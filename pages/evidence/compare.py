@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from microagg import datasets
@@ -9,9 +12,9 @@ from microagg.studies import landscape
 from microagg.studies.landscape import conclusions
 from microagg.tables import to_csv
 from pages.evidence import figures
-from pages.shared import methods, state
-from pages.shared.figures import download, duel_panel, duel_range, show_figure
-from pages.shared.text import count, escape_markdown, sentence
+from pages.shared import methods, state, theme
+from pages.shared.figures import download, finish, show_figure
+from pages.shared.text import count, escape_html, escape_markdown, sentence
 
 _ACROSS = 4  # panels of a duel side by side
 
@@ -36,7 +39,7 @@ def _duel() -> None:
     st.markdown(f"**{escape_markdown(conclusions.describe_duel(table, first, second))}**")
     if table.empty or first == second:
         return
-    span = duel_range(table)
+    span = _duel_range(table)
     # All data sets count the same.
     means = table.groupby("k", as_index=False)[["first", "second", "less"]].mean()
     means = means.assign(less_sd=float("nan"), winner="")
@@ -49,7 +52,7 @@ def _duel() -> None:
                 with column:
                     title = "All data sets" if data == "all" else datasets.describe(data).title
                     show_figure(
-                        duel_panel(part, first, second, span, says=data == "all"),
+                        _duel_panel(part, first, second, span),
                         title=f"{title}: {conclusions.describe_panel(part, first, second)}",
                         key=f"duel_{data}",
                         alt=f"{title}: {conclusions.describe_wins(part, first, second)}.",
@@ -61,6 +64,44 @@ def _duel() -> None:
         f"SimU and SimC: mean and standard deviation (whisker) over {landscape.SEEDS} random data sets. Best γ: the lowest "
         "loss of γ = 0, 0.1, …, 2 at each k, as the literature reports it."
     )
+
+
+def duel_colors(first: str, second: str) -> tuple[str, str]:
+    """Return the colors of two methods. The second is gray if both are settings of one algorithm."""
+    color, second_color = (theme.style(landscape.METHODS[name].key).color for name in (first, second))
+    return color, theme.NEUTRAL if color == second_color else second_color
+
+
+def _duel_range(table: pd.DataFrame) -> tuple[float, float]:
+    """Return the common limits of the axis of all panels of a duel, in percent, with room for labels."""
+    low, high = min(float(table["less"].min()), 0.0), max(float(table["less"].max()), 0.0)
+    pad = 0.2 * max(high - low, 1.0)
+    return low - pad, high + pad
+
+
+def _duel_panel(part: pd.DataFrame, first: str, second: str, span: tuple[float, float]) -> go.Figure:
+    """Draw the differences of losses at each k by :func:`.landscape.duel`."""
+    colors = duel_colors(first, second)
+    titles = [escape_html(landscape.title(name)) for name in (first, second)]
+    one_run, sd = part["less_sd"].isna().all(), part["less_sd"].fillna(0)
+    whiskers = {"type": "data", "array": sd, "width": 2, "thickness": 1, "color": theme.NEUTRAL}
+    figure = go.Figure().add_bar(
+        x=[str(k) for k in part["k"]],
+        y=part["less"],
+        marker={"color": [colors[0] if less >= 0 else colors[1] for less in part["less"]], "line": {"width": 0}},
+        error_y=None if one_run else whiskers,
+        customdata=np.stack([part["first"], part["second"], part["less"].abs()], axis=1),
+        text=[titles[0] if less >= 0 else titles[1] for less in part["less"]],
+        textposition="none",
+        hovertemplate=f"<b>k = %{{x}}</b><br>{titles[0]}: loss %{{customdata[0]:.4~g}} %<br>{titles[1]}: loss "
+        "%{customdata[1]:.4~g} %<br>%{text} has %{customdata[2]:.2~g} % lower loss"
+        f"{'' if one_run else '<br>whisker: standard deviation over the seeds'}<extra></extra>",
+    )
+    figure.add_hline(y=0, line={"color": theme.NEUTRAL, "width": 1})
+    figure.update_xaxes(type="category", tickvals=["2", "5", "10", "20", "100"], tickangle=0, title="k", showgrid=False)
+    figure.update_yaxes(range=span, ticksuffix=" %", nticks=5, zeroline=False)
+    figure.update_layout(bargap=0.15, showlegend=False)
+    return finish(figure, 215)
 
 
 def _matrix() -> None:

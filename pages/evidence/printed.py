@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from microagg import datasets
@@ -47,11 +46,8 @@ def section() -> None:
     chosen = [figure for figure in of_paper if figure.table == table]
     _source(results, paper, table)
     _table(chosen, results.results)
-    if table.startswith("SimU"):
-        _curves_of_random_sets()
     if table.startswith("Table 3"):
         _gain_over_mdav(chosen, results.results)
-        _convergence()
     if paper == "thaeter-reischuk":
         _differences_of_mdav_star(of_paper, results.results)
     if paper == "kabir-2010":
@@ -120,42 +116,6 @@ def _table(chosen: list[Figure], results: dict[str, Computed]) -> None:
         st.caption("  \n".join(remarks))
 
 
-def _curves_of_random_sets() -> None:
-    gamma, simc = figures.stored_table("gamma.csv"), figures.stored_table("simc.csv")
-    if gamma.empty or simc.empty:
-        return
-    for name, title in (("simu", "SimU"), ("simc", "SimC")):
-        part = gamma[gamma["data"] == name]
-        best = part.loc[part.groupby("k")["information_loss"].idxmin(), ["k", "gamma"]]
-        listed = ", ".join(f"{gamma:g} at k = {k}" for gamma, k in zip(best["gamma"], best["k"], strict=True))
-        colors = [theme.group_color(int(place)) for place in pd.factorize(part["k"])[0]]
-        part = part.assign(label=[f"k = {k}" for k in part["k"]], color=colors)
-        show_figure(
-            _mean_losses(part, "gamma", "γ of V-MDAV"),
-            title=f"V-MDAV on {title}: the γ with the lowest mean loss is {listed}",
-            key=f"gamma_{name}",
-            alt=f"Mean information loss of V-MDAV on 25 {title} sets against γ, a line for each k.",
-        )
-    losses = simc.pivot(index="k", columns="method", values="information_loss")
-    lower = 100 * (1 - losses["mdav-star"] / losses["mdav"])
-    labels = [methods.title_of(key) + (" (best γ)" if key == "v-mdav" else "") for key in simc["method"]]
-    simc = simc.assign(label=labels, color=[theme.style(key).color for key in simc["method"]])
-    show_figure(
-        _mean_losses(simc, "k", "k, the minimum group size (records)"),
-        title=f"SimC, k = 2 to 100: MDAV* has up to {lower.max():.0f} % lower loss than MDAV (at k = {lower.idxmax()})",
-        key="simc_curves",
-        alt="Mean information loss on 25 SimC sets against k for MDAV, MDAV+, V-MDAV and MDAV*.",
-    )
-
-
-def _mean_losses(table: pd.DataFrame, x: str, x_title: str) -> go.Figure:
-    notes = [
-        f"{x_title.split(',')[0]} = {at:g}<br>IL {loss:.3f} % (standard deviation {sd:.3f})"
-        for at, loss, sd in zip(table[x], table["information_loss"], table["sd"], strict=True)
-    ]
-    return figures.lines(table.assign(note=notes), x, "information_loss", (x_title, "mean IL over 25 sets (%)"))
-
-
 def _gain_over_mdav(chosen: list[Figure], results: dict[str, Computed]) -> None:
     gains = literature.gain_over("MDAV", chosen, results)
     if gains.empty:
@@ -166,29 +126,6 @@ def _gain_over_mdav(chosen: list[Figure], results: dict[str, Computed]) -> None:
     for name in ("printed", "ours"):
         names[name] = st.column_config.NumberColumn(f"{name.capitalize()} (%)", format="%.2f")
     show_table(gains[list(names)], names, height="auto")
-
-
-def _convergence() -> None:
-    curve = figures.stored_table("convergence.csv")
-    if curve.empty:
-        return
-    runs = curve.groupby(["data", "k"], sort=False)
-    ends = runs["information_loss"].agg(["first", "last"])
-    lower = 100 * (1 - ends["last"] / ends["first"])
-    notes = zip(curve["step"], curve["information_loss"], strict=True)
-    curve = curve.assign(
-        number=runs.cumcount(),
-        share=100 * curve["information_loss"] / runs["information_loss"].transform("first"),
-        label=[f"{str(data).capitalize()}, k = {k}" for data, k in zip(curve["data"], curve["k"], strict=True)],
-        color=[theme.group_color(int(place)) for place in runs.ngroup()],
-        note=[f"{step}: IL {loss:.4f} %" for step, loss in notes],
-    )
-    show_figure(
-        figures.lines(curve, "number", "share", ("step", "IL (% of that of the start)")),
-        title=f"IMHM step by step: it lowers the loss of its MDAV start by {lower.min():.0f} to {lower.max():.0f} %",
-        key="convergence",
-        alt="Information loss of IMHM after each step, on Tarragona and Census at k = 3, 5 and 10.",
-    )
 
 
 def _differences_of_mdav_star(of_paper: list[Figure], results: dict[str, Computed]) -> None:

@@ -56,9 +56,7 @@ class _Chart:
         """Return the hover text of a point: its place, with its method in bold, and the parameters."""
         smallest, largest = row["smallest_group"], row["largest_group"]
         sizes = f"{row['n_groups']:,} groups of {smallest:,}{f' to {largest:,}' if largest > smallest else ''} records"
-        if row["variant"] == state.GUARANTEED:
-            sizes, further = "", "groups are merged until each meets the guarantees"
-        elif "total_information_loss" in row:
+        if "total_information_loss" in row:
             further = f"Total-IL {row['total_information_loss']:,.1f} on {row['n_records']:,} records"
         else:
             further = escape_html(row["params"])
@@ -188,13 +186,12 @@ def measure_curves(
     numeric = "sse" in rows
     measure = measures.measures(numeric=numeric, bounded=True)[name]
     across = "k" if against == "k" else "n_records"
-    free = rows[rows["variant"] != state.GUARANTEED]
     figure = go.Figure()
     positions = sorted({int(x) for x in rows[across]} | {bound.k for bound in floor})
     helper = [measure.factor * value for value in line[1].values()] if line else []
     chart = _Chart(figure, rows, name, across, measure, floor, best or {}, helper)
     if floor:
-        _floor(figure, floor, free)
+        _floor(figure, floor, rows)
     if line:
         add_line(figure, list(line[1]), helper, line[0], _DOTTED)
     for variant, part in rows.groupby("variant", sort=False):

@@ -11,9 +11,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from microagg.studies import landscape
 from pages.shared import theme
-from pages.shared.text import escape_html, escape_markdown, file_name
+from pages.shared.text import escape_markdown, file_name
 
 _MIMES = {".csv": "text/csv", ".html": "text/html", ".json": "application/json", ".txt": "text/plain"}
 _ROW, _AROUND = 21, 95  # pixels: a row of a matrix, and the space around all rows
@@ -121,9 +120,6 @@ def download(label: str, data: Any, name: str, **options: Any) -> None:
     st.download_button(label, data, file_name=name, mime=kind, on_click="ignore", **options)
 
 
-# --- a few records on a plane with their groups, and a duel of two methods ----------------------------------------------
-
-
 def groups_on_plane(
     points: np.ndarray, labels: np.ndarray, titles: tuple[str, str] | None = None, names: Sequence[object] = ()
 ) -> go.Figure:
@@ -165,66 +161,3 @@ def groups_on_plane(
     else:
         figure.update_xaxes(title=titles[0]).update_yaxes(title=titles[1])
     return finish(figure, 350)
-
-
-def duel_colors(first: str, second: str) -> tuple[str, str]:
-    """Return the colors of two methods. The second is gray if both are settings of one algorithm."""
-    color, second_color = (theme.style(landscape.METHODS[name].key).color for name in (first, second))
-    return color, theme.NEUTRAL if color == second_color else second_color
-
-
-def duel_range(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the common limits of the axis of all panels of a duel, in percent, with room for labels."""
-    low, high = min(float(table["less"].min()), 0.0), max(float(table["less"].max()), 0.0)
-    pad = 0.2 * max(high - low, 1.0)
-    return low - pad, high + pad
-
-
-def duel_panel(
-    part: pd.DataFrame, first: str, second: str, span: tuple[float, float], *, says: bool = False
-) -> go.Figure:
-    """Draw the differences of losses at each k by :func:`.landscape.duel`, with labels of both sides."""
-    colors = duel_colors(first, second)
-    titles = [escape_html(landscape.title(name)) for name in (first, second)]
-    one_run, sd = part["less_sd"].isna().all(), part["less_sd"].fillna(0)
-    whiskers = {"type": "data", "array": sd, "width": 2, "thickness": 1, "color": theme.NEUTRAL}
-    figure = go.Figure().add_bar(
-        x=[str(k) for k in part["k"]],
-        y=part["less"],
-        marker={"color": [colors[0] if less >= 0 else colors[1] for less in part["less"]], "line": {"width": 0}},
-        error_y=None if one_run else whiskers,
-        customdata=np.stack([part["first"], part["second"], part["less"].abs()], axis=1),
-        text=[titles[0] if less >= 0 else titles[1] for less in part["less"]],
-        textposition="none",
-        hovertemplate=f"<b>k = %{{x}}</b><br>{titles[0]}: loss %{{customdata[0]:.4~g}} %<br>{titles[1]}: loss "
-        "%{customdata[1]:.4~g} %<br>%{text} has %{customdata[2]:.2~g} % lower loss"
-        f"{'' if one_run else '<br>whisker: standard deviation over the seeds'}<extra></extra>",
-    )
-    figure.add_hline(y=0, line={"color": theme.NEUTRAL, "width": 1})
-    if says:
-        for name, color, anchor, y in ((titles[0], colors[0], "top", 1), (titles[1], colors[1], "bottom", 0)):
-            if abs(span[y]) < 0.2 * (span[1] - span[0]):
-                continue  # without bars on its side, a label would touch the axis
-            look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": anchor, "showarrow": False}
-            text = f'<span style="color:{color}">{"▲" if y else "▼"}</span> {name} has lower loss'
-            figure.add_annotation(text=text, font={"size": 12}, x=0.02, y=y, **look)
-    _broken_axis(figure)
-    figure.update_yaxes(range=span, ticksuffix=" %", nticks=5, zeroline=False)
-    figure.update_layout(bargap=0.15, showlegend=False)
-    return finish(figure, 215)
-
-
-def _broken_axis(figure: go.Figure) -> None:
-    """Draw the axis of k with a break after the unbroken series, and room around larger k."""
-    end = max(k for k in landscape.KS if k - landscape.KS[0] == landscape.KS.index(k))
-    positions = [str(k) for k in landscape.KS if k <= end]
-    ticks, position = ["2", "5", "10", str(end)], len(positions)  # none where the title of the axis stands
-    for blanks, k in enumerate((k for k in landscape.KS if k > end), 1):
-        positions += [" " * blanks, str(k)]
-        ticks.append(str(k))
-    figure.update_xaxes(type="category", categoryarray=positions, range=[-0.7, len(positions) - 0.3], title="k")
-    figure.update_xaxes(tickvals=ticks, tickangle=0, title_standoff=2, showgrid=False)
-    line = {"color": theme.NEUTRAL, "width": 1, "dash": "dot"}
-    figure.add_shape(type="line", x0=position, x1=position, y0=0, y1=1, yref="paper", line=line)
-    look = {"xref": "x", "yref": "paper", "showarrow": False, "yanchor": "middle", "font": {"size": 12}}
-    figure.add_annotation(text="//", x=position, y=0, **look)

@@ -32,7 +32,6 @@ _OF_FILE = ("reading", "columns", "recode", "agreed", "entered", "overridden")  
 _OPTIONS = {option.name: option for option in OPTIONS}
 _CHOICES, _PROBLEMS, _WENT = "choices", "address_problems", "went"
 FOUND = "found"  # in the address: the best partition of this session's searches
-GUARANTEED = "guaranteed"  # in figures: the chosen method with the guarantees beyond k
 NOTHING = "-"  # in the address: no choice
 AGAINST = ("k", "records", "class_penalty")  # the experiments among the stored results
 BYUN = "byun-2007"

@@ -74,9 +74,8 @@ _STYLES = {
     for look in [_ALGORITHMS[variant.key]]
 } | _ALGORITHMS
 
-# A search's partition belongs to no algorithm, and guarantees merge groups: both have their look.
+# A search's partition belongs to no algorithm.
 _STYLES[state.FOUND] = Style(HIGHLIGHT, "star-diamond", "dot")
-_STYLES[state.GUARANTEED] = Style(PURPLE, "circle-open", "dot")
 
 # Algorithms registered after the start.
 _REGISTERED_LATER = Style(NEUTRAL, "bowtie", "longdash")

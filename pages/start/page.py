@@ -6,11 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from microagg import datasets
-from microagg.studies import landscape
-from microagg.studies.landscape import conclusions
 from pages.shared import shell, state, tables
-from pages.shared.figures import duel_panel, duel_range, groups_on_plane, show_figure
-from pages.shared.text import escape_markdown
+from pages.shared.figures import groups_on_plane, show_figure
 
 PERSONS = pd.DataFrame(
     {
@@ -33,7 +30,7 @@ _STEPS = {
 
 
 def body() -> None:
-    """Draw the page: four entry points, an example with six persons, a comparison of methods, and the steps of a release."""
+    """Draw the page: four entry points, an example with six persons, and the steps of a release."""
     st.markdown(
         "Microaggregation puts **similar records into groups of at least k** and releases the mean of each group in place "
         "of its records. Each person then looks like at least k − 1 others: the release is **k\u2011anonymous**. A good method "
@@ -57,7 +54,6 @@ def body() -> None:
             shell.button(label, page, prepare, kind="primary" if page == "data" else "secondary")
             st.caption(caption)
     _six_persons()
-    _which_method()
     st.header("From a file to its release")
     for column, (name, text) in zip(st.columns(len(_STEPS)), _STEPS.items(), strict=True):
         with column.container(border=True, height="stretch"):
@@ -97,22 +93,6 @@ def _six_persons() -> None:
         points, axes = PERSONS[["age", "income"]].to_numpy(float), ("age (years)", "income (a year)")
         figure = groups_on_plane(points, GROUPS.to_numpy(), axes, list(PERSONS.index))
         show_figure(figure, title=title, key="six_persons", alt=alt)
-
-
-def _which_method() -> None:
-    first, second = "mdav-star", "v-mdav"
-    table = landscape.duel(first, second)
-    name = str(table.groupby("data")["less"].mean().abs().idxmax())
-    part = table[table["data"] == name]
-    text, figure = st.columns([2, 3], gap="large", vertical_alignment="center")
-    with text:
-        st.header("The method matters")
-        st.markdown(escape_markdown(conclusions.describe_duel(table, first, second)) + ".")
-        shell.link("evidence", "Evidence: all methods on seven data sets →")
-    with figure:
-        title = f"{datasets.describe(name).title}: loss {conclusions.describe_panel(part, first, second)}"
-        panel = duel_panel(part, first, second, duel_range(part), says=True)
-        show_figure(panel, title=title, key="sharpest_duel", alt=f"{title}, by k.")
 
 
 shell.show(body)

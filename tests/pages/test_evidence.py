@@ -11,8 +11,8 @@ import pytest
 from microagg import datasets
 from microagg.studies import landscape, literature
 from pages.evidence import figures as evidence_figures
+from pages.evidence.compare import duel_colors
 from pages.shared import state, theme
-from pages.shared.figures import duel_colors
 from pages.shared.text import percent
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
