@@ -18,9 +18,7 @@ from pages.shared import theme
 from pages.shared.figures import add_line, finish
 from pages.shared.text import count, escape_html, percent
 
-#: Up to this many groups get a color each, and all stand out.
-FEW_GROUPS = 8
-_WORST_GROUPS = 5  # of more, those with the largest losses stand out
+_WORST_GROUPS = 5  # those with the largest losses, which stand out
 
 # Losses below this share of the largest get one color, and so does the least twentieth.
 _LEAST = 0.01
@@ -62,7 +60,6 @@ def planes(
     the ``differences`` stand out: the records that the sides group differently. ``names`` are those of all records.
     """
     chosen = None if group is None else sides[group[0]].partition.labels == group[1]
-    few = max(side.partition.n_groups for side in sides) <= FEW_GROUPS
     differs = ~metrics.grouped_alike(sides[0].partition.labels, sides[-1].partition.labels)
     levels, ends = _levels([side.shares * side.loss / 100 for side in sides])
     figures = []
@@ -74,14 +71,12 @@ def planes(
             standing, groups = differs, np.empty(0, dtype=np.int64)
         else:
             order = np.argsort(-side.group_shares(), kind="stable")
-            groups = order[: FEW_GROUPS if few else _WORST_GROUPS]
+            groups = order[:_WORST_GROUPS]
             standing = np.isin(labels, groups)
         marker: dict[str, Any] = {"color": level, "cmin": 0.0, "cmax": 1.0, "colorscale": theme.LOSS_COLORS}
         if differences:
             lower = side.shares * side.loss < other.shares * other.loss * (1 - 1e-6)
             marker = {"color": np.where(lower, theme.style(side.key).color, theme.NEUTRAL)}
-        elif few:
-            marker = {"color": np.array(theme.GROUP_COLORS)[_matched(sides[0].partition.labels, labels)[labels]]}
         figure = go.Figure()
         _spokes(figure, view, labels, groups)
         light = _LIGHT if len(view.rows) > _DENSE else 1.0
@@ -143,15 +138,6 @@ def _levels(losses: Sequence[FloatArray]) -> tuple[list[FloatArray], tuple[float
         return [np.zeros(len(lost)) for lost in losses], (0.0, 0.0)
     low = float(np.clip(np.percentile(np.concatenate(losses), _FEWEST), _LEAST * top, top / 2))
     return [np.log(np.clip(lost, low, top) / low) / np.log(top / low) for lost in losses], (low, top)
-
-
-def _matched(first: IntArray, labels: IntArray) -> IntArray:
-    """Return a color number for each of the few groups of ``labels``: that of its counterpart among ``first``."""
-    numbers = np.full(int(labels.max()) + 1, -1)
-    partners = metrics.matched_groups(first, labels)
-    numbers[partners[partners >= 0]] = np.flatnonzero(partners >= 0)
-    numbers[numbers < 0] = np.setdiff1d(np.arange(FEW_GROUPS), numbers)[: np.count_nonzero(numbers < 0)]
-    return numbers
 
 
 def tenth_in_words(sides: Sequence[Side]) -> str:

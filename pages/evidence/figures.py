@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from microagg import ALGORITHMS, datasets
+from microagg import datasets
 from microagg.optimum.bounds import CLOSED
 from microagg.studies import landscape
 from pages.shared import theme
@@ -18,7 +18,6 @@ from pages.shared.text import escape_html, percent
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
-_CLOSE = 0.8  # in powers of ten: names of nearer points on the front stand one below another
 _NEAR = 0.1  # percent: the lowest loss that is drawn, as a logarithmic axis has no zero
 _MAX_GAP = 30.0  # percent: larger gaps have the same color
 
@@ -96,7 +95,6 @@ def loss_and_time(table: pd.DataFrame) -> go.Figure:
     add_line(figure, front["seconds"], front["height"], None, line, showlegend=False)
     _methods(figure, others, "another one is as good in both", surpassed=True)
     _methods(figure, front, "worth trying", surpassed=False)
-    _names(figure, front)
     low, high = (float(np.log10(table["seconds"].agg(end))) for end in ("min", "max"))
     width = max(high - low, 0.5)
     title = "time for one partition (seconds of one core)"
@@ -120,7 +118,8 @@ def _methods(figure: go.Figure, table: pd.DataFrame, name: str, *, surpassed: bo
         y=table["height"],
         name=name,
         legendrank=1001 if surpassed else 1000,
-        mode="markers",
+        mode="markers" if surpassed else "markers+text",
+        textposition="bottom left",
         marker={"color": colors, "size": 9 if surpassed else 13, "opacity": 0.6 if surpassed else 1},
         text=table["title"].map(escape_html),
         cliponaxis=False,
@@ -128,38 +127,6 @@ def _methods(figure: go.Figure, table: pd.DataFrame, name: str, *, surpassed: bo
         hovertemplate="<b>%{text}</b><br>%{customdata:.3~g} % above the lowest known loss<br>%{x:.2~g} seconds"
         "<extra></extra>",
     )
-
-
-def _names(figure: go.Figure, front: pd.DataFrame) -> None:
-    before, row = -np.inf, 0
-    look = {"xanchor": "right", "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "arrowcolor": theme.NEUTRAL}
-    for point in front.to_dict("records"):
-        x, y = float(np.log10(point["seconds"])), float(np.log10(point["height"]))
-        row = row + 1 if x - before < _CLOSE else 0
-        before = x
-        figure.add_annotation(x=x, y=y, text=escape_html(point["title"]), ax=-16, ay=14 + 17 * row, **look)
-
-
-def differences(table: pd.DataFrame) -> go.Figure:
-    """Draw the difference of ours from the printed figure, a point for each and a row for each method."""
-    figure = go.Figure()
-    keys = {cls.info.title: key for key, cls in ALGORITHMS.items()} | {"mu-Approx": "mu-approx"}
-    for method, part in table.groupby("method", sort=False):
-        key = keys.get(str(method))
-        figure.add_scatter(
-            x=part["difference"],
-            y=part["method"],
-            mode="markers",
-            marker={"size": 10, "opacity": 0.75, "color": theme.style(key).color if key else theme.NEUTRAL},
-            customdata=part[["data", "k", "printed", "ours", "verdict"]].to_numpy(),
-            hovertemplate="<b>%{y}, %{customdata[0]}, k = %{customdata[1]}</b><br>printed %{customdata[2]}, "
-            "ours %{customdata[3]}<br>%{customdata[4]}<extra></extra>",
-            showlegend=False,
-        )
-    widest = max(float(table["difference"].abs().max()) * 1.15, 0.01)
-    figure.update_xaxes(title="ours minus printed (% of the printed figure)", range=[-widest, widest])
-    figure.update_yaxes(autorange="reversed")
-    return finish(figure, 90 + 34 * table["method"].nunique())
 
 
 def lines(table: pd.DataFrame, x: str, y: str, titles: tuple[str, str]) -> go.Figure:

@@ -92,8 +92,7 @@ def _table(chosen: list[Figure], results: dict[str, Computed]) -> None:
     table = literature.comparison(chosen, results)
     computed = table.dropna(subset="difference")
     if not computed.empty:
-        alt = "Difference of our figures from the printed ones in percent, by method; the table below has the numbers."
-        show_figure(figures.differences(computed), title=literature.conclusion(computed), key="differences", alt=alt)
+        st.markdown(f"**{escape_markdown(literature.conclusion(computed))}**")
     names: dict[str, Any] = {
         "data": "Data set",
         "method": "Method",

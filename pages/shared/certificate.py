@@ -106,10 +106,9 @@ def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     return raise_bounds(bounds, [*stored_floors(workspace, ks), *searched])
 
 
-# The nearest-neighbor bounds of each data set: the last ones may not be complete; those before them, for fewer k, serve
-# until then.
 @st.cache_resource(scope="session", show_spinner=False)
-def _neighbors() -> OrderedDict[str, list[Floors]]:
+def _neighbors() -> OrderedDict[str, Floors]:
+    """Return the nearest-neighbor bounds of each data set, which may not be complete."""
     return OrderedDict()
 
 
@@ -123,11 +122,10 @@ def _neighbor_bounds(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     stored = stored_floors(workspace, ks)
     if len(stored) == len(ks):
         return stored
-    proven = _neighbors().get(workspace.digest, [])
-    jobs.keep(_neighbors(), workspace.digest, proven, _MOST_FLOORS)
-    if not (proven and proven[-1].covers(ks)):
-        proven.append(Floors(workspace.problem, {*(proven[-1].ks if proven else ()), *ks}))
-    newest = proven[-1]
+    newest = _neighbors().get(workspace.digest)
+    if newest is None or not newest.covers(ks):
+        newest = Floors(workspace.problem, {*(newest.ks if newest else ()), *ks})
+    jobs.keep(_neighbors(), workspace.digest, newest, _MOST_FLOORS)
     if _job(workspace) is None and not newest.complete:
 
         def work(job: Job) -> None:
@@ -137,15 +135,13 @@ def _neighbor_bounds(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 
         # It takes as long as a few cells of a sweep, and goes before most of them.
         jobs.results().start(_FLOOR, (workspace.digest, newest.ks), 100, work, urgent=True).wait(_MOMENT)
-    if newest.complete:
-        del proven[:-1]
-    return raise_bounds(newest.bounds(ks), [bound for floors in proven[:-1] for bound in floors.bounds(floors.ks)])
+    return newest.bounds(ks)
 
 
 def _job(workspace: Workspace) -> Job | None:
     """Return the job of the newest bounds, even if it was cancelled."""
-    job, proven = jobs.results().jobs.get(_FLOOR), _neighbors().get(workspace.digest)
-    return job if job and proven and job.identity == (workspace.digest, proven[-1].ks) else None
+    job, newest = jobs.results().jobs.get(_FLOOR), _neighbors().get(workspace.digest)
+    return job if job and newest and job.identity == (workspace.digest, newest.ks) else None
 
 
 def is_rising(workspace: Workspace) -> bool:
@@ -173,8 +169,8 @@ def _redraw_while_rising(workspace: Workspace, draw: Callable[[], None]) -> None
 def describe_progress(workspace: Workspace) -> str:
     """Describe the state of the newest bounds, with an empty text for complete ones."""
     # Without its browser a session loses its bounds until the next run of the page.
-    proven = _neighbors().get(workspace.digest)
-    if proven[-1].complete if proven else workspace.benchmark is not None:
+    newest = _neighbors().get(workspace.digest)
+    if newest.complete if newest else workspace.benchmark is not None:
         return ""
     job = _job(workspace)
     return f"Computing the lower bound: {job.done} %" if job and job.running else "The lower bound is not computed"

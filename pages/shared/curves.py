@@ -52,16 +52,6 @@ class _Chart:
         for x, *line in rows[[self.across, self.name, "title", "variant"]].itertuples(index=False, name=None):
             self._at[int(x)].append(_Line(*line))
 
-    def _hover(self, row: Mapping[str, Any]) -> str:
-        """Return the hover text of a point: its place, with its method in bold, and the parameters."""
-        smallest, largest = row["smallest_group"], row["largest_group"]
-        sizes = f"{row['n_groups']:,} groups of {smallest:,}{f' to {largest:,}' if largest > smallest else ''} records"
-        if "total_information_loss" in row:
-            further = f"Total-IL {row['total_information_loss']:,.1f} on {row['n_records']:,} records"
-        else:
-            further = escape_html(row["params"])
-        return "<br>".join(filter(None, [self._list(row[self.across], row["variant"]), "", sizes, further]))
-
     def _list(self, x: int, variant: str = "") -> str:
         texts = [f"<b>k = {x:,}</b>" if self.across == "k" else f"<b>{count(x, 'record')}</b>"]
         lines = self._at[x]
@@ -86,7 +76,6 @@ class _Chart:
         style = theme.style(variant)
         edge = {"width": 2 if style.symbol.endswith("-open") else 0, "color": style.color}
         single = variant == state.FOUND and len(part) < len(self._at)
-        points: list[dict[str, Any]] = [{str(key): row[key] for key in row} for row in part.to_dict("records")]
         self.figure.add_scatter(
             x=part[self.across],
             y=self.measure.factor * part[self.name],
@@ -98,8 +87,8 @@ class _Chart:
             marker={"symbol": style.symbol, "size": 9, "color": style.color, "line": edge},
             # A click must not fade the rest: the choice is marked by a ring.
             unselected={"marker": {"opacity": 1}},
-            customdata=[[row["variant"], row["k"]] for row in points],
-            hovertext=[self._hover(row) for row in points],
+            customdata=[[variant, k] for k in part["k"]],
+            hovertext=[self._list(x, variant) for x in part[self.across]],
             hovertemplate="%{hovertext}<extra></extra>",
         )
 

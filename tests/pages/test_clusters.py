@@ -158,18 +158,6 @@ def test_spokes_lead_to_the_means_and_colors_rise_with_the_loss():
     assert figures(app)[0]["data"][-1]["marker"]["colorbar"]["title"]["text"] == "loss of a record, % of variation"
 
 
-def test_few_groups_have_a_color_each_the_same_on_both_sides():
-    app = open_page("clusters", data="wine", k="30")
-    one, other = (records_of(app, side) for side in range(2))
-    for shown in (one, other):
-        assert shown.groupby("group")["color"].nunique().eq(1).all()
-        assert shown["color"].nunique() == shown["group"].max()
-        assert "colorbar" not in figures(app)[0]["data"][-1]["marker"]
-    # The groups with the most records in common look the same.
-    first, counterpart = pd.crosstab(one["group"].to_numpy(), other["group"].to_numpy()).stack().idxmax()
-    assert one.loc[one["group"] == first, "color"].iloc[0] == other.loc[other["group"] == counterpart, "color"].iloc[0]
-
-
 def test_a_group_that_is_chosen_shows_its_values_and_where_else_its_records_are(monkeypatch):
     seen = []
     usual = group.chosen

@@ -152,27 +152,6 @@ def test_printed_figures_of_every_paper_and_table(paper):
                 assert str(figure.k) in ks.split(", ")
 
 
-def test_curves_of_random_sets_and_of_steps_are_those_stored():
-    tables = {figure.table for figure in literature.figures() if figure.paper == "thaeter-reischuk"}
-    [simu] = [table for table in tables if table.startswith("SimU")]
-    app = open_page("evidence", stored="printed", paper="thaeter-reischuk", table=simu)
-    gamma, simc = (pd.read_csv(evidence_figures.RESULTS / f"{name}.csv") for name in ("gamma", "simc"))
-    _, of_simu, _, curves = (lines(app, place) for place in range(4))
-    for k, part in gamma[gamma["data"] == "simu"].groupby("k"):
-        assert of_simu[f"k = {k}"].tolist() == part["information_loss"].tolist()
-    star = simc[simc["method"] == "mdav-star"]["information_loss"]
-    assert curves["MDAV*"].tolist() == star.tolist()
-    tables = {figure.table for figure in literature.figures() if figure.paper == "mortazavi-2013"}
-    [table] = [table for table in tables if table.startswith("Table 3")]
-    app = open_page("evidence", stored="printed", paper="mortazavi-2013", table=table)
-    curve = pd.read_csv(evidence_figures.RESULTS / "convergence.csv")
-    drawn = lines(app, len(figures(app)) - 1)
-    for (data, k), part in curve.groupby(["data", "k"]):
-        share = drawn[f"{data.capitalize()}, k = {k}"]
-        losses = part["information_loss"].to_numpy()
-        assert np.allclose(share, 100 * losses / losses[0])
-
-
 @pytest.mark.parametrize("paper", state.PAPERS)
 def test_coverage_of_each_paper_is_listed(paper):
     app = open_page("evidence", stored="printed", paper=paper)

@@ -127,23 +127,6 @@ def test_the_floor_can_be_cancelled_and_gone_on_with(gate):
     assert np.array_equal(floor_line(app), whole([3, 4, 5]))
 
 
-def test_a_floor_for_larger_k_begins_with_what_is_known_of_smaller_ones(gate):
-    gate.set()
-    app = open_page("choose_k", data="wine", ks="3-5", methods="mdav")
-    gate.clear()
-    app.text_input(key="w_ks").set_value("3-6")
-    run_until(app, is_held)
-    # A floor for k = 5 holds for 6 as well.
-    assert np.array_equal(floor_line(app), whole([3, 4, 5, 5]))
-    gate.set()
-    run_until(app, lambda app: np.array_equal(floor_line(app), whole([3, 4, 5, 6])))
-    # For fewer k there is nothing to be done.
-    gate.clear()
-    app.text_input(key="w_ks").set_value("2, 4")
-    settle(settle(app))
-    assert np.array_equal(floor_line(app), whole([2, 4]))
-
-
 def test_clusters_says_that_the_floor_is_computed(gate):
     app = open_held(data="wine", ks="3-5", methods="mdav", k="4", method="mdav", second="mdav")
     go_to(app, "clusters")
