@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from microagg.studies import sweeps
 from microagg.studies.sweeps import MOST_CONFIDENTIAL
 from pages.choose_k.comparison import Picture, waiting
 from pages.shared import certificate, limits, measures, methods, state, theme
-from pages.shared.figures import HOVER, add_line, finish, ring
+from pages.shared.figures import HOVER, Axis, add_line, finish, ring
 from pages.shared.measures import RISKS, Measure, losses
 from pages.shared.text import count, escape_html, escape_markdown, named, percent
 from pages.shared.workspace import Workspace
@@ -117,19 +116,10 @@ def _floors(workspace: Workspace, ks: Sequence[int], loss: str) -> dict[int, flo
 
 HEIGHT = 500  # pixels
 
-# An axis is logarithmic if its largest value is at least this many times the smallest.
-_STEEP = 4
-
 # The values of k that get a label.
 _ROUND = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
-# The room of an axis before and beyond its values, as a share of their range.
-_BEFORE, _BEYOND = 0.1, 0.06
-
 _FADED = "73"  # the last digits of a color: its opacity
-
-# Ticks of a logarithmic axis over few decades: these, times powers of ten.
-_TICKS = (1, 2, 3, 5)
 
 
 @dataclass(frozen=True)
@@ -144,38 +134,6 @@ class Limits:
     cap: float | None = None  # upper bound of the risk; None if it does not follow from k
 
 
-@dataclass(frozen=True)
-class _Axis:
-    """An axis from ``low`` to ``high``, logarithmic if ``steep``."""
-
-    low: float
-    high: float
-    steep: bool
-
-    @classmethod
-    def of(cls, values: np.ndarray, *, steep: bool, from_zero: bool) -> _Axis:
-        """Return the axis of ``values``, with room for labels to the left of or below a point."""
-        low, high = float(values.min()), float(values.max())
-        if steep and low > 0 and high >= _STEEP * low:
-            return cls(low / (high / low) ** _BEFORE, high * (high / low) ** _BEYOND, steep=True)
-        span = max(high - low, 0.5 * abs(high)) or 1.0
-        return cls(0.0 if from_zero else low - _BEFORE * span, high + _BEYOND * span, steep=False)
-
-    def coordinate(self, value: float) -> float:
-        """Return a value in the coordinates of annotations: its logarithm on a logarithmic axis."""
-        return math.log10(value) if self.steep else value
-
-    def range(self) -> tuple[float, float]:
-        return self.coordinate(self.low), self.coordinate(self.high)
-
-    def share(self, value: float) -> float:
-        low, high = self.range()
-        return (self.coordinate(value) - low) / (high - low)
-
-    def within(self, value: float) -> float:
-        return min(max(value, self.low), self.high)
-
-
 def risk_map(
     rows: pd.DataFrame, risk: str, loss: str, limits: Limits, selected: tuple[str, int] | None = None
 ) -> go.Figure:
@@ -184,10 +142,10 @@ def risk_map(
     runs = rows.dropna(subset=[risk, loss]).sort_values(["variant", "k"], kind="stable")
     runs = runs.assign(x=of_risk.factor * runs[risk], y=of_loss.factor * runs[loss])
     runs["front"] = sweeps.front(runs["x"], runs["y"])
-    across = _Axis.of(runs["x"].to_numpy(float), steep=of_risk.steep, from_zero=False)
+    across = Axis.of(runs["x"].to_numpy(float), steep=of_risk.steep, from_zero=False)
     floors = [floor for floor in (*limits.floors.values(), limits.least) if floor]
     heights = np.array([*runs["y"], *(floors if of_loss.steep else ())], dtype=float)
-    upward = _Axis.of(heights, steep=of_loss.steep, from_zero=not of_loss.steep)
+    upward = Axis.of(heights, steep=of_loss.steep, from_zero=not of_loss.steep)
     figure = go.Figure()
     _acceptable(figure, limits, across, upward)
     _impossible(figure, limits, across, upward)
@@ -202,24 +160,13 @@ def risk_map(
     at = runs[(runs["variant"] == selected[0]) & (runs["k"] == selected[1])] if selected else runs.iloc[:0]
     if not at.empty:
         ring(figure, at["x"], at["y"], "chosen")
-    figure.update_xaxes(title=of_risk.axis, **_scale(across))
-    figure.update_yaxes(title=of_loss.axis, **_scale(upward))
+    figure.update_xaxes(title=of_risk.axis, **across.layout())
+    figure.update_yaxes(title=of_loss.axis, **upward.layout())
     figure.update_layout(clickmode="event+select", showlegend=True, hovermode="closest")
     return finish(figure, HEIGHT).update_layout(hoverlabel=HOVER)
 
 
-def _scale(axis: _Axis) -> dict[str, Any]:
-    # With more there would be a tick in the room before 0.
-    ticks: dict[str, Any] = {"nticks": 8}
-    if axis.steep:
-        low, high = (math.floor(end) for end in axis.range())
-        firsts = _TICKS if high - low < 3 else _TICKS[:1]
-        values = [first * 10.0**decade for decade in range(low, high + 1) for first in firsts]
-        ticks = {"type": "log", "tickvals": values, "ticktext": [f"{value:,g}" for value in values]}
-    return {"range": axis.range(), "zeroline": False, **ticks}
-
-
-def _acceptable(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis) -> None:
+def _acceptable(figure: go.Figure, limits: Limits, across: Axis, upward: Axis) -> None:
     if limits.risk >= 100 and limits.loss is None:
         return
     right = across.within(limits.risk)
@@ -244,7 +191,7 @@ def _note(figure: go.Figure, text: str, x: float, y: float, **where: str) -> Non
     figure.add_annotation(text=text, x=x, y=y, showarrow=False, font={"size": 12}, **where)
 
 
-def _impossible(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis) -> None:
+def _impossible(figure: go.Figure, limits: Limits, across: Axis, upward: Axis) -> None:
     """Draw where no method can be: below a curve, or beyond lines of the chosen k."""
     if limits.floors:
         _floor_curve(figure, limits.floors, across)
@@ -261,7 +208,7 @@ def _impossible(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis)
         _note(figure, says, x, 0, yref="paper", xanchor=anchor, yanchor="bottom")
 
 
-def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: _Axis) -> None:
+def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: Axis) -> None:
     """Shade the losses below the lower bounds, where the risk is 1/k."""
     ks = sorted(floors, reverse=True)
     figure.add_scatter(

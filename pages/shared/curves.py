@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from microagg.optimum.bounds import Bound
 from microagg.studies.sweeps import RULES
 from pages.shared import measures, state, theme
-from pages.shared.figures import HOVER, add_line, finish, ring
+from pages.shared.figures import HOVER, Axis, add_line, finish, ring
 from pages.shared.measures import Measure
 from pages.shared.text import count, describe_gap, escape_html, percent
 
@@ -92,27 +93,14 @@ class _Chart:
             hovertemplate="%{hovertext}<extra></extra>",
         )
 
-    def measure_axis(self) -> tuple[float, float]:
-        """Set the axis of the measure, and return its range in its unit."""
+    def measure_axis(self) -> Axis:
+        """Set the axis of the measure, and return it."""
         values = self.measure.factor * self.rows[self.name].dropna()
-        steep = self.measure.steep and bool((values > 0).all())
-        ticks: dict[str, object] = {}
-        if steep:  # a tick for each power of ten, or for 1, 2 and 5
-            seen = [math.log10(value) for value in (*values, *(value for value in self.helper if value > 0))]
-            pad = 0.06 * (max(seen) - min(seen)) or 0.1
-            span = (min(seen) - pad, max(seen) + pad)
-            ticks = {"dtick": 1 if span[1] - span[0] > 1.5 else "D2"}
-        else:
-            # The acceptable loss may be far above all curves, and does not stretch the axis.
-            span = (
-                0.0,
-                1.06 * max([*values, *self.helper, *(bound.information_loss for bound in self.floor)], default=1)
-                or 1.0,
-            )
-        self.figure.update_layout(
-            yaxis={"title": self.measure.axis, "type": "log" if steep else "linear", "range": list(span), **ticks}
-        )
-        return span
+        # The acceptable loss may be far above all curves, and does not stretch the axis.
+        drawn = np.array([*values, *self.helper, *(bound.information_loss for bound in self.floor)] or [1.0])
+        axis = Axis.of(drawn, steep=self.measure.steep, from_zero=True)
+        self.figure.update_yaxes(title=self.measure.axis, **axis.layout())
+        return axis
 
     def targets(self, span: tuple[float, float]) -> None:
         """Mark the thresholds used in practice, and make each place of the plot choose the nearest k."""
@@ -212,9 +200,7 @@ def _floor(figure: go.Figure, floor: Sequence[Bound], rows: pd.DataFrame) -> Non
     add_line(figure, lowest.index, lowest, "lowest loss", line, **band)
 
 
-def _acceptable(
-    figure: go.Figure, along: tuple[float, float], up: tuple[float, float], k: int | None, limit: float | None
-) -> None:
+def _acceptable(figure: go.Figure, along: tuple[float, float], up: Axis, k: int | None, limit: float | None) -> None:
     """Shade what meets the limits: values of k from ``k`` on, and losses up to ``limit``."""
     steep = figure.layout.xaxis.type == "log"
     left = along[0] if k is None else max(k - (0 if steep else 0.4), along[0])
@@ -225,8 +211,8 @@ def _acceptable(
         type="rect",
         x0=left,
         x1=2 * along[1],
-        y0=up[0] / 2 if up[0] > 0 else up[0] - up[1],
-        y1=2 * up[1] if limit is None else limit,
+        y0=up.low - up.high,
+        y1=2 * up.high if limit is None else limit,
         name="acceptable",
         layer="below",
         **theme.ACCEPTABLE,
@@ -236,7 +222,7 @@ def _acceptable(
         xref="paper",
         x=0.995,
         xanchor="right",
-        y=up[0],
+        y=up.low,
         yanchor="bottom",
         showarrow=False,
         font={"size": 12},

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +163,53 @@ def groups_on_plane(
     else:
         figure.update_xaxes(title=titles[0]).update_yaxes(title=titles[1])
     return finish(figure, 350)
+
+
+# --- axes ---------------------------------------------------------------------------------------------------------------
+
+_STEEP = 4  # an axis is logarithmic if its largest value is at least this many times the smallest
+_BEFORE, _BEYOND = 0.1, 0.06  # the room of an axis before and beyond its values, as a share of their range
+_TICKS = (1, 2, 3, 5)  # ticks of a logarithmic axis over few decades: these, times powers of ten
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis from ``low`` to ``high``, logarithmic if ``steep``."""
+
+    low: float
+    high: float
+    steep: bool
+
+    @classmethod
+    def of(cls, values: np.ndarray, *, steep: bool, from_zero: bool) -> Axis:
+        """Return the axis of ``values``, with room for labels to the left of or below a point."""
+        low, high = float(values.min()), float(values.max())
+        if steep and low > 0 and high >= _STEEP * low:
+            return cls(low / (high / low) ** _BEFORE, high * (high / low) ** _BEYOND, steep=True)
+        span = max(high - low, 0.5 * abs(high)) or 1.0
+        return cls(0.0 if from_zero else low - _BEFORE * span, high + _BEYOND * span, steep=False)
+
+    def coordinate(self, value: float) -> float:
+        """Return a value in the coordinates of annotations: its logarithm on a logarithmic axis."""
+        return math.log10(value) if self.steep else value
+
+    def range(self) -> tuple[float, float]:
+        return self.coordinate(self.low), self.coordinate(self.high)
+
+    def share(self, value: float) -> float:
+        low, high = self.range()
+        return (self.coordinate(value) - low) / (high - low)
+
+    def within(self, value: float) -> float:
+        return min(max(value, self.low), self.high)
+
+    def layout(self) -> dict[str, Any]:
+        """Return the settings of the axis in Plotly."""
+        # With more there would be a tick in the room before 0.
+        ticks: dict[str, Any] = {"nticks": 8}
+        if self.steep:
+            low, high = (math.floor(end) for end in self.range())
+            firsts = _TICKS if high - low < 3 else _TICKS[:1]
+            values = [first * 10.0**decade for decade in range(low, high + 1) for first in firsts]
+            ticks = {"type": "log", "tickvals": values, "ticktext": [f"{value:,g}" for value in values]}
+        return {"range": self.range(), "zeroline": False, **ticks}
