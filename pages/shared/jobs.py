@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -248,35 +249,6 @@ def _stored(workspace: Workspace, cell: Cell) -> Result | None:
     return Result(method, k, method.settings()[0], 1, partition, measures, float(seconds))
 
 
-def background(
-    kind: str,
-    identity: Hashable,
-    keys: Sequence[str],
-    title: str,
-    make: Callable[[], Outcome],
-    n: int = 0,
-    *,
-    urgent: bool = False,
-) -> Outcome | None:
-    """Like :func:`once`, but neither wait nor draw: None until the result is there, and after a failure."""
-    box = results()
-    with box.lock:  # a job that ends may drop the oldest result
-        store = box.outcomes.setdefault(kind, OrderedDict())
-        if identity in store:
-            result: Outcome = store[identity]
-            return result
-
-    def work(job: Job) -> None:
-        compile_for(job, keys, n)
-        job.result = job.watch(title, make)
-        with box.lock:
-            keep(store, identity, job.result, _MOST_OUTCOMES)
-        job.done = job.total
-
-    box.start(kind, identity, 100, work, urgent=urgent)
-    return None
-
-
 def once(
     kind: str,
     identity: Hashable,
@@ -287,26 +259,43 @@ def once(
     *,
     urgent: bool = True,
     draws: bool = True,
+    seconds: float | None = None,
 ) -> Outcome | None:
     """Return ``make()``, which runs the algorithms ``keys`` on ``n`` records, once for each identity.
 
-    The page waits a moment for it, longer if it is ``urgent``, which goes first. Without a result return None, and draw
-    the progress, which starts with ``title``, or the failure, if it ``draws``.
+    The page waits some ``seconds`` for it, by default longer if it is ``urgent``, which goes first. Without a result
+    return None, and draw the progress, which starts with ``title``, or the failure, if it ``draws``.
     """
-    outcome_now = background(kind, identity, keys, title, make, n, urgent=urgent)
-    if outcome_now is not None:
-        return outcome_now
-    job = results().jobs[kind]
-    job.wait(1.0 if urgent else 0.1)
+    box = results()
+    with box.lock:  # a job that ends may drop the oldest result
+        store = box.outcomes.setdefault(kind, OrderedDict())
+        if identity in store:
+            outcome: Outcome = store[identity]
+            return outcome
+
+    def work(job: Job) -> None:
+        compile_for(job, keys, n)
+        job.result = job.watch(title, make)
+        with box.lock:
+            keep(store, identity, job.result, _MOST_OUTCOMES)
+        job.done = job.total
+
+    job = box.start(kind, identity, 100, work, urgent=urgent)
+    job.wait(seconds if seconds is not None else 1.0 if urgent else 0.1)
     if job.running:  # asked first: it may end between two questions
         if draws:
             watch(job)
     elif job.complete:
-        results().drop(kind, job)
-        outcome_now = job.result
+        box.drop(kind, job)
+        result: Outcome = job.result
+        return result
     elif draws:
         ended_early(kind, f"{title}: cancelled.")
-    return outcome_now
+    return None
+
+
+#: Like :func:`once`, but neither wait nor draw.
+background = partial(once, urgent=False, draws=False, seconds=0.0)
 
 
 @st.fragment(run_every=0.6)
