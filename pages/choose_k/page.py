@@ -59,12 +59,9 @@ def body() -> None:
         if state.current() != choices:
             st.rerun()  # the whole page changes after a click
         _picture(workspace, variants, ks, measure, on_map, complete=not job.running).show()
-        if not workspace.is_sample:
-            certificate.floor_status(workspace)
 
-    draw_again = st.fragment(draw, run_every=2.0)
     if job.running:
-        draw_again()
+        st.fragment(draw, run_every=2.0)()
         jobs.watch(job)
         return
     jobs.ended_early("sweep")
@@ -72,7 +69,8 @@ def body() -> None:
     if rows.empty:
         return
     searching = search.is_under_way()
-    certificate.while_rising(workspace, ks, draw)
+    draw()
+    certificate.watch_floor(workspace)
     search.section(workspace, rows, searching=searching)
     _draw_table(workspace, rows, ks, risks=on_map is not None)
 

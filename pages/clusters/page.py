@@ -34,8 +34,8 @@ def body() -> None:
         return
     sides = [_side(workspace, name, result) for name, result in results.items()]
     _verdict(sides)
-    k = sides[0].partition.k
-    certificate.while_rising(workspace, [k], lambda: _describe(workspace, sides, list(results.values())))
+    _describe(workspace, sides, list(results.values()))
+    certificate.watch_floor(workspace)
     view = plane.view(workspace, sides[0].partition)
     _linked(workspace, view, sides)
     _remarks(view, workspace)
@@ -189,8 +189,7 @@ def _describe(workspace: Workspace, sides: list[Side], results: list[Result]) ->
                 parts.append(f"classification {percent(100 * measures['classification'])}")
         parts.append(f"{count(len(sizes), 'group')} of {sizes.min():,} to {sizes.max():,} records")
         lines.append(f"**{escape_markdown(side.label)}**: {escape_markdown(', '.join(parts))}.")
-    rising = certificate.describe_progress(workspace) if not workspace.is_sample else ""
-    st.markdown("  \n".join([*lines, *([f"{rising}."] if rising else [])]))
+    st.markdown("  \n".join(lines))
 
 
 shell.show(body)

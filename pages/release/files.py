@@ -172,7 +172,8 @@ def compare(workspace: Workspace) -> None:
         jobs.watch(job)
     else:
         jobs.ended_early("sweep")
-        certificate.while_rising(workspace, ks, lambda: None)
+        certificate.floors(workspace, ks)  # starts to complete them
+        certificate.watch_floor(workspace)
 
 
 def is_compared(workspace: Workspace) -> bool:

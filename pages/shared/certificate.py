@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -150,43 +150,13 @@ def is_rising(workspace: Workspace) -> bool:
     return job is not None and job.running
 
 
-def while_rising(workspace: Workspace, ks: Sequence[int], draw: Callable[[], None]) -> None:
-    """Call ``draw`` repeatedly while the bounds for ``ks`` are computed. At the end, draw the page anew."""
-    _neighbor_bounds(workspace, ks)
-    if is_rising(workspace):
-        _redraw_while_rising(workspace, draw)
-    else:
-        draw()
-
-
-@st.fragment(run_every=1.5)
-def _redraw_while_rising(workspace: Workspace, draw: Callable[[], None]) -> None:
-    if not is_rising(workspace):
-        st.rerun()
-    draw()
-
-
-def describe_progress(workspace: Workspace) -> str:
-    """Describe the state of the newest bounds, with an empty text for complete ones."""
-    # Without its browser a session loses its bounds until the next run of the page.
-    newest = _neighbors().get(workspace.digest)
-    if newest.complete if newest else workspace.benchmark is not None:
-        return ""
-    job = _job(workspace)
-    return f"Computing the lower bound: {job.done} %" if job and job.running else "The lower bound is not computed"
-
-
-def floor_status(workspace: Workspace) -> None:
-    """Draw the state of an incomplete bound in one row, with a button to cancel or to try again."""
-    job, status = _job(workspace), describe_progress(workspace)
-    if not status:
-        return
-    if job is None:
-        st.caption(f"{status}.")
-    elif job.running:
-        jobs.draw_progress(job, status + (f" · {job.message}" if job.done == 0 else ""))
-    else:
-        jobs.ended_early(_FLOOR, f"{status}.")
+def watch_floor(workspace: Workspace) -> None:
+    """Draw the progress of a lower bound, at whose end the page is drawn anew, or that it was cancelled or failed."""
+    if job := _job(workspace):
+        if job.running:
+            jobs.watch(job)
+        else:
+            jobs.ended_early(_FLOOR, "The lower bound is not computed.")
 
 
 # --- searches of this session, and stored partitions of benchmarks ------------------------------------------------------
