@@ -69,7 +69,7 @@ def _is_skewed(values: np.ndarray) -> bool:
     if not len(finite) or finite.min() <= 0:
         return False
     skewness = pd.DataFrame({"linear": finite, "log": np.log10(finite)}).skew().abs()
-    return bool(skewness["linear"] > max(_SKEWED, skewness["log"]))
+    return bool(skewness["linear"] > max(_SKEWED, 1.01 * skewness["log"]))
 
 
 @dataclass(frozen=True)
