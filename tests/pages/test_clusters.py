@@ -211,7 +211,7 @@ def test_what_the_search_has_found_is_the_chosen_partition(monkeypatch):
         result = run_one(Problem.of(workspace.X), Method("mdav-plus"), k)
         return dataclasses.replace(result, method=Method("iterated-local-search"))
 
-    monkeypatch.setattr(certificate, "newest", found)
+    monkeypatch.setattr(certificate, "best", found)
     app = open_page("clusters", data="wine", k="3", method="found", second="mdav")
     X = standardize(datasets.load("wine").X)
     lost = metrics.information_loss(X, run_one(Problem.of(X), Method("mdav-plus"), 3).partition.labels)
