@@ -208,7 +208,7 @@ def test_one_confidential_value_in_a_class_has_a_remedy(monkeypatch, seen, how):
         given["columns"] = roles_of(kinds, satisfaction="confidential")
     if how == "found":
         monkeypatch.setattr(
-            certificate, "newest", lambda workspace, k: run_one(workspace.problem, Method("mdav-plus"), k)
+            certificate, "best", lambda workspace, k: run_one(workspace.problem, Method("mdav-plus"), k)
         )
         given["method"] = "found"
 
@@ -361,7 +361,7 @@ def test_what_a_search_has_found_is_released_with_its_groups(monkeypatch, seen):
         result = run_one(workspace.problem, Method("mdav-plus"), k)
         return dataclasses.replace(result, method=Method("iterated-local-search"))
 
-    monkeypatch.setattr(certificate, "newest", found)
+    monkeypatch.setattr(certificate, "best", found)
     app = open_page("release", data="wine", scale="none", k="3", method="found")
     assert not app.error
     expected = run_one(seen.workspace.problem, Method("mdav-plus"), 3).partition.labels
