@@ -173,7 +173,8 @@ def compare(workspace: Workspace) -> None:
     else:
         jobs.ended_early("sweep")
         certificate.floors(workspace, ks)  # starts to complete them
-        certificate.watch_floor(workspace)
+        if certificate.is_rising(workspace):
+            certificate.await_floor(workspace)
 
 
 def is_compared(workspace: Workspace) -> bool:

@@ -150,6 +150,13 @@ def is_rising(workspace: Workspace) -> bool:
     return job is not None and job.running
 
 
+@st.fragment(run_every=1.5)
+def await_floor(workspace: Workspace) -> None:
+    """Draw the page anew once the lower bound is there."""
+    if not is_rising(workspace):
+        st.rerun()
+
+
 def watch_floor(workspace: Workspace) -> None:
     """Draw the progress of a lower bound, at whose end the page is drawn anew, or that it was cancelled or failed."""
     if job := _job(workspace):
