@@ -17,10 +17,6 @@ from pages.steps.records import Watched, watched
 
 _KEY, _WATCHED = "steps_player", "steps_watched"
 
-_component = st.components.v2.component(
-    "microagg_steps", html="<div></div>", css=player.style(), js=player.script(), isolate_styles=False
-)
-
 _RECORDS = {"line": "Line", "plane": "Plane", "data": "Data set"}
 
 #: The field and the label of records that are typed, by their kind.
@@ -111,7 +107,7 @@ def _player(seen: Watched, keys: list[str]) -> dict[str, Any]:
         if (tick := st.session_state[_KEY].tick) is not None:
             state.update(tick=int(tick))
 
-    _component(key=_KEY, data=drawn, on_tick_change=keep)
+    records.PLAYER(key=_KEY, data=drawn, on_tick_change=keep)
     return drawn
 
 

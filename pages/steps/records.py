@@ -1,4 +1,4 @@
-"""The records of the page Step by step, their best partition, and the loss of V-MDAV against γ."""
+"""What the page Step by step takes apart: its records, the player, and the loss of V-MDAV against γ."""
 
 from __future__ import annotations
 
@@ -14,13 +14,18 @@ import streamlit as st
 
 from microagg import DataError
 from microagg.columns.numerals import COMMA, POINT, parse
-from microagg.explain import MOST_RECORDS, optimum
+from microagg.explain import MOST_RECORDS, optimum, player
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray
 from pages.shared import jobs, state, theme
 from pages.shared.figures import finish, ring, show_figure
 from pages.shared.text import count, percent
 from pages.shared.workspace import chosen_workspace
+
+#: The player. A page runs anew after each click, and would register it anew.
+PLAYER = st.components.v2.component(
+    "microagg_steps", html="<div></div>", css=player.style(), js=player.script(), isolate_styles=False
+)
 
 _DECIMAL_COMMA = re.compile(r"\d,\d")
 

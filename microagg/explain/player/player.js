@@ -340,8 +340,8 @@ export default function ({ data, parentElement, setStateValue }) {
     known.at = at;
     return;
   }
-  const { playing = false, speed = 1 } = known?.player ?? {}, before = known?.player;
-  before?.remove();
+  const { playing = false, speed = 1 } = known?.player ?? {};
+  known?.player.remove();
   known = { sign, at, told: [] };
   known.player = mount(parentElement, data, {
     onTick: (tick) => {
