@@ -32,8 +32,10 @@ if __name__ == "__main__":
     shell.follow(page)
     if shell.name_of(page) != "choose_k":
         certificate.end_search()
+    # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
+    state.publish()
     shell.draw_header(page)
-    shell.in_tab(page)
+    shell.in_tab(page, began=began)
     page.run()
     state.publish()
     shell.collect_garbage()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit import runtime
@@ -111,9 +112,9 @@ def require_login() -> None:
     st.stop()
 
 
-def in_tab(page: StreamlitPage) -> None:
-    """Tell the browser's tab which page it shows."""
-    _tab(data={"page": page.title}, key="tab")
+def in_tab(page: StreamlitPage, *, began: bool) -> None:
+    """Store the choices in the browser's tab. A session that ``began`` in an old tab takes its choices."""
+    _tab(data={"page": page.title, "began": began, "address": urlencode(state.to_query(), doseq=True)}, key="tab")
 
 
 def lead_to(name: str) -> None:

@@ -17,6 +17,13 @@ if (!tab.hears) {
 }
 
 export default function ({ data }) {
+  // A session that begins in a tab that had another one comes from a server that was restarted. It knows the address of the
+  // page that was gone to, which has no choices yet; so it would show the usual data in place of the user's.
+  if (data.began && tab.address !== undefined && tab.address !== data.address) {
+    window.location.replace(`${window.location.pathname}?${tab.address}`);
+    return;
+  }
+  tab.address = data.address;
   // On a narrow screen the pages stand in a drawer, which Streamlit leaves open over the page that was tapped.
   if (tab.page !== undefined && tab.page !== data.page && window.innerWidth < 768) {
     document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
