@@ -161,7 +161,7 @@ def groups_on_plane(
     if titles is None:
         figure.update_xaxes(visible=False).update_yaxes(visible=False, scaleanchor="x")
     else:
-        figure.update_xaxes(title=titles[0]).update_yaxes(title=titles[1])
+        figure.update_xaxes(title=titles[0]).update_yaxes(title=titles[1], tickformat=",")
     return finish(figure, 350)
 
 
