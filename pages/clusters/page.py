@@ -12,6 +12,7 @@ import streamlit as st
 from microagg import metrics
 from microagg.algorithms.method import VARIANTS
 from microagg.release import guarantees
+from microagg.studies import landscape
 from microagg.studies.experiment import Result
 from microagg.tables import digest_array, to_csv
 from pages.clusters import figures, group, plane
@@ -25,10 +26,14 @@ from pages.shared.workspace import Workspace, chosen_workspace
 #: Plotly's buttons to zoom and to move.
 ZOOM = ("zoomIn2d", "zoomOut2d", "pan2d", "resetScale2d")
 
+_MOST_K = 20  # of the curves against k
+
 
 def body() -> None:
     workspace = chosen_workspace()
-    _controls(workspace)
+    is_demo = state.current().clusters.demo
+    if not is_demo:
+        _controls(workspace)
     results = _results(workspace)
     if not results:
         return
@@ -36,9 +41,13 @@ def body() -> None:
     _verdict(sides)
     _describe(workspace, sides, list(results.values()))
     certificate.watch_floor(workspace)
+    if is_demo and len(sides) > 1:
+        _against_k(workspace, sides)
     view = plane.view(workspace, sides[0].partition)
     _linked(workspace, view, sides)
     _remarks(view, workspace)
+    if is_demo:
+        _controls(workspace)
     with st.container(horizontal=True, vertical_alignment="center"):
         _save(workspace, view, sides)
         shell.link("release", "**Release →**")
@@ -52,6 +61,7 @@ def _controls(workspace: Workspace) -> None:
         state.bound(st.selectbox, label, "second", selected=second, options=fitting, format_func=methods.title)
         plane.pick(workspace)
         plane.pick_attributes(workspace)
+        state.bound(st.toggle, "Curves by k", "demo")
 
 
 def _results(workspace: Workspace) -> dict[str, Result]:
@@ -100,6 +110,31 @@ def _verdict(sides: list[Side]) -> None:
     if worse.loss <= better.loss * (1 + 1e-9):
         says = f"At k = {k}, {better.label} and {worse.label} have the same loss."
     st.header(escape_markdown(says))
+
+
+def _against_k(workspace: Workspace, sides: list[Side]) -> None:
+    """Draw the curves of both methods and their difference by k; stored results of a benchmark serve."""
+    ks = [k for k in landscape.KS if k <= min(_MOST_K, workspace.n)]
+    variants = {methods.method(workspace, side.key): side.key for side in sides if side.key != state.FOUND}
+    rows = certificate.rows(workspace, variants, ks)
+    computed = set() if rows.empty else set(zip(rows["variant"], rows["k"], strict=True))
+    missing = [(method, k) for k in ks for method, name in variants.items() if (name, k) not in computed]
+    job = jobs.losses(workspace, missing) if missing else None
+    if job and job.running:
+        jobs.watch(job)
+    if len({name for name, _ in computed}) < len(sides):
+        return
+    k, less = state.current().k, figures.lower_losses(rows, sides)
+    [one, two], wins = [side.label for side in sides], int((less > 0).sum())
+    curves, difference = st.columns(2, gap="large")
+    with curves:
+        alt = f"Information loss of {one} and {two} by k, with the lower bound."
+        figure = figures.losses_against_k(rows, k, certificate.floors(workspace, ks))
+        show_figure(figure, title=f"Loss of {one} and {two} by k", key="losses_by_k", alt=alt)
+    with difference:
+        title = f"{one} has lower loss than {two} at {wins} of {len(less)} values of k" if not missing else "Difference"
+        figure = figures.difference_by_k(rows, sides, k)
+        show_figure(figure, title=title, key="difference_by_k", alt=f"{title}.")
 
 
 @st.fragment

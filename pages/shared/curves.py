@@ -224,6 +224,7 @@ def _acceptable(figure: go.Figure, along: tuple[float, float], up: Axis, k: int 
         xanchor="right",
         y=up.low,
         yanchor="bottom",
+        yshift=12,  # above the marks of the thresholds used in practice
         showarrow=False,
         font={"size": 12},
     )

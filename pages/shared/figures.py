@@ -1,9 +1,10 @@
-"""Parts that figures share: margins, legend, title, the button that saves a picture; tables; small figures."""
+"""Parts that figures share: margins, legend, title, a menu that saves picture and data; tables; small figures."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,28 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from microagg.tables import to_csv
 from pages.shared import theme
 from pages.shared.text import escape_markdown, file_name
 
+_ASSETS = Path(__file__).parent / "assets"
+
 _MIMES = {".csv": "text/csv", ".html": "text/html", ".json": "application/json", ".txt": "text/plain"}
+_FURTHER = ("text", "z")  # of a trace, besides x and y
+
+_CSS = """
+.export { display: flex; gap: var(--gap-2); }
+.export button {
+  flex: 1; min-height: 2.5rem; font: inherit; color: var(--st-text-color); background: var(--st-background-color);
+  border: 1px solid var(--st-border-color); border-radius: var(--st-base-radius); cursor: pointer;
+}
+.export button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
+"""
+
+_picture = st.components.v2.component(
+    "export", html='<div class="export"></div>', css=_CSS, js=(_ASSETS / "export.js").read_text(encoding="utf-8")
+)
+
 _ROW, _AROUND = 21, 95  # pixels: a row of a matrix, and the space around all rows
 
 HOVER = {"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}}
@@ -33,6 +52,53 @@ _LEGEND = {
     # Plotly would reverse the legend of a figure with filled areas.
     "traceorder": "normal",
 }
+
+
+def table(figure: go.Figure) -> pd.DataFrame:
+    """Return the data of a figure: a row for each mark, with trace and coordinates."""
+    parts = [part for trace in figure.data for part in _part(figure, trace)]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def _part(figure: go.Figure, trace: Any) -> Iterator[pd.DataFrame]:
+    drawn = trace.to_plotly_json()
+    columns = {
+        _axis(figure, drawn, letter): np.asarray(drawn[letter])
+        for letter in ("x", "y")
+        if drawn.get(letter) is not None
+    }
+    if not columns:
+        return
+    if np.ndim(drawn.get("z")) == 2:  # a matrix of which x names the columns and y the rows
+        columns = dict(zip(columns, (each.ravel() for each in np.meshgrid(*columns.values())), strict=True))
+        drawn["z"] = np.asarray(drawn["z"]).ravel()
+    length = max(map(len, columns.values()))
+    for name in _FURTHER:
+        if np.ndim(drawn.get(name)) == 1 and len(drawn[name]) == length:
+            columns[name] = np.asarray(drawn[name])
+    frame = pd.DataFrame({name: pd.Series(values) for name, values in columns.items()})
+    frame.insert(0, "shown", _plain(drawn.get("name")))
+    # Gaps between the lines of one trace are no data.
+    yield frame.dropna(how="all", subset=list(columns))
+
+
+def _axis(figure: go.Figure, trace: dict[str, Any], letter: str) -> str:
+    axis = figure.layout[f"{letter}axis{trace.get(f'{letter}axis', letter)[1:]}"]
+    return _plain(axis.title.text) or letter
+
+
+def _plain(text: str | None) -> str:
+    return re.sub("<[^>]*>", " ", text or "").strip()
+
+
+def menu(figure: go.Figure, *, title: str, key: str) -> None:
+    """Draw the menu that saves the figure of ``key`` as PNG or SVG, and its data as CSV."""
+    name = file_name(title)[:60]
+    text = "Save this figure"  # for screen readers: the style hides the words
+    with st.popover(text, icon=":material/download:", type="tertiary", help=text, key=f"{key}_export"):
+        text = "What it shows (CSV)"
+        download(text, lambda: to_csv(table(figure)), f"{name}.csv", key=f"{key}_csv", width="stretch")
+        _picture(data={"figure": key, "name": name}, key=f"{key}_picture")
 
 
 def finish(figure: go.Figure, height: int) -> go.Figure:
@@ -85,18 +151,13 @@ def ring(figure: go.Figure, x: Sequence[Any] | pd.Series, y: Sequence[Any] | pd.
 def show_figure(
     figure: go.Figure, *, title: str, key: str, alt: str, buttons: Sequence[str] = (), **options: Any
 ) -> None:
-    """Draw a figure under its title, which is its conclusion, with Plotly's ``buttons`` and the one that saves it as SVG.
-
-    ``alt`` is for screen readers.
-    """
-    st.markdown(f"**{escape_markdown(title)}**")
-    config = {
-        "displaylogo": False,
-        "modeBarButtons": [[*buttons, "toImage"]],
-        "toImageButtonOptions": {"format": "svg", "filename": file_name(title)[:60]},
-        "responsive": True,
-        "scrollZoom": False,
-    }
+    """Draw a figure under its title, which is its conclusion, with Plotly's ``buttons``. ``alt`` is for screen readers."""
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+        st.markdown(f"**{escape_markdown(title)}**", width="stretch")
+        menu(figure, title=title, key=key)
+    # Without buttons the bar is hidden; the menu uses its button that saves the figure as a picture.
+    bar = {"displayModeBar": True, "modeBarButtons": [[*buttons], ["toImage"]] if buttons else [["toImage"]]}
+    config = {"displaylogo": False, "responsive": True, "scrollZoom": False, **bar}
     st.plotly_chart(figure, key=key, alt=alt, config=config, **options)
 
 

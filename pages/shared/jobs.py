@@ -215,6 +215,12 @@ def sweep(workspace: Workspace, cells: Sequence[Cell], *, risks: bool) -> Job:
     return job
 
 
+def losses(workspace: Workspace, cells: Sequence[Cell]) -> Job:
+    """Compute the rows of ``cells`` without risks, in this order. Pages do not wait."""
+    missing = [cell for cell in cells if results().lacks(workspace, cell, risks=False)]
+    return _run_cells("losses", workspace, cells, missing)
+
+
 def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
     """Return the results of ``cells`` with partitions, or draw the progress and end the run of the page."""
     box = results()

@@ -137,6 +137,7 @@ class ClustersChoices:
     plane: str = _one_of(("", "components", "loss", "attributes"))  # empty: what fits
     x: str = ""  # the attributes of a plane of two attributes; empty: the first ones
     y: str = ""
+    demo: bool = False  # whether the curves of both methods stand above the pictures, for a talk
 
 
 @dataclass(frozen=True)

@@ -68,9 +68,9 @@ def _work_on(data: str) -> None:
 
 
 def _demonstrate() -> None:
-    """Choose what the page Clusters shows of MDAV* and V-MDAV."""
+    """Choose what the page Clusters shows of MDAV* and V-MDAV in a talk."""
     _work_on("census" if datasets.is_available("census") else "wine")
-    state.update(method="mdav-star", second="v-mdav", k=5)
+    state.update(method="mdav-star", second="v-mdav", k=5, demo=True)
 
 
 def _six_persons() -> None:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.e2e
 ADDRESSES = {
     "data": ["data=upload"],
     "choose_k": ["data=wine&ks=3-6&methods=mdav", "data=wine&ks=3-4&methods=mdav&measure=risk"],
-    "clusters": ["data=wine"],
+    "clusters": ["data=wine&demo=1"],
     "release": ["data=wine"],
     "steps": ["", "records=plane"],
     "evidence": ["", "stored=printed", "stored=best"],

@@ -69,15 +69,27 @@ def test_the_page_one_is_on_is_marked_in_the_menu_under_a_heading_too(page, serv
     page.wait_for_function(f"JSON.stringify(({MARKED})()) === '[\"1 Data\"]'")
 
 
-def test_a_figure_is_saved_as_a_picture(page, server):
+def test_a_figure_is_saved_as_a_picture_and_as_a_table(page, server):
     page.goto(f"{server.url}/start")
     wait_until_idle(page)
-    figure = page.locator(".st-key-six_persons .js-plotly-plot").first
-    figure.hover()
-    with page.expect_download() as download:
-        figure.locator(".modebar-btn").click()
-    assert download.value.suggested_filename == "Age_and_income_become_the_means_of_groups_of_3.svg"
-    assert b"age (years)" in Path(download.value.path()).read_bytes()
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    saved = {}
+    for label in ("PNG", "SVG", "What it shows (CSV)"):
+        page.locator(".st-key-six_persons_export").get_by_role("button", name="Save this figure", exact=True).click()
+        page.get_by_role("dialog", name="Save this figure", exact=True).wait_for()
+        with page.expect_download() as download:
+            page.get_by_role("button", name=label, exact=True).click()
+        saved[download.value.suggested_filename] = Path(download.value.path()).read_bytes()
+        if label.startswith("What"):
+            page.keyboard.press("Escape")
+    name = "Age_and_income_become_the_means_of_groups_of_3"
+    png, svg, csv = (saved[f"{name}.{ending}"] for ending in ("png", "svg", "csv"))
+    assert png.startswith(b"\x89PNG")
+    assert b"age (years)" in svg
+    # As wide as a column of a paper at 96 pixels an inch, with text of 8 pt.
+    assert re.search(rb'<svg[^>]* width="321"', svg)
+    assert {float(size) for size in re.findall(rb"font-size: ([\d.]+)px", svg)} == {10.67}
+    assert csv.decode("utf-8-sig").splitlines()[0].startswith("shown,age (years)")
 
 
 def test_screen_readers_read_names_of_columns_and_methods_as_they_are(page, server):

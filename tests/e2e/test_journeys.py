@@ -198,14 +198,20 @@ def test_a_k_is_chosen_by_one_click_and_all_methods_are_listed_where_the_pointer
 @pytest.mark.parametrize("name", ["census", "tarragona", "eia", "simu", "simc"])
 def test_a_researcher_sees_two_methods_on_one_page_whose_difference_is_that_of_the_package(page, server, name):
     load_benchmark(name)
-    page.goto(f"{server.url}/clusters?data={name}&k=5&method=mdav-star&second=v-mdav")
+    page.goto(f"{server.url}/clusters?data={name}&k=5&method=mdav-star&second=v-mdav&demo=1")
     figure_of_clusters(page)
     wait_until_idle(page)
     X = standardized(name)
     of = {key: microagg.make(key, k=5).fit(X).labels_ for key in ("mdav-star", "v-mdav")}
-    losses = [metrics.information_loss(X, labels) for labels in of.values()]
-    titles = ["MDAV*", "V-MDAV"] if losses[0] < losses[1] else ["V-MDAV", "MDAV*"]
+    one, two = losses = [metrics.information_loss(X, labels) for labels in of.values()]
+    titles = ["MDAV*", "V-MDAV"] if one < two else ["V-MDAV", "MDAV*"]
     less = percent(100 * (1 - min(losses) / max(losses)), 2)
     page.get_by_role("heading", name=f"At k = 5, {titles[0]} has {less} lower loss than {titles[1]}.").wait_for()
+    drawn = {
+        chart: dict(page.locator(f".st-key-{chart} .js-plotly-plot").evaluate(POINTS))
+        for chart in ("losses_by_k", "difference_by_k")
+    }
+    assert [drawn["losses_by_k"][title] for title in ("MDAV*", "V-MDAV")] == pytest.approx(losses)
+    assert 100 * (1 - one / two) in [pytest.approx(value) for value in drawn["difference_by_k"].values()]
     assert page.locator("[class*=st-key-plane_] .nsewdrag").count() == 2
     assert page.locator("[data-testid=stAlert], [data-testid=stException]").count() == 0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
 from microagg.algorithms.method import VARIANTS
 from microagg.optimum.bounds import Bound
 from pages.data import panel
 from pages.shared import curves, measures, theme
+from pages.shared.figures import table
 
 
 def test_every_algorithm_has_a_color_and_look_of_its_own():
@@ -79,3 +81,25 @@ def test_whole_numbers_are_drawn_as_many_in_each_bin():
     assert list(bars.y) == [6] * 37
     assert sum(panel.numbers(np.array([0.25, 0.5, 7.75])).data[0].y) == 3
     assert sum(panel.numbers(np.full(5, 2.0)).data[0].y) == 5
+
+
+# --- what figures show, as a table ------------------------------------------------------------------------------------
+
+
+def test_a_table_has_a_row_for_each_mark_named_as_the_axes_are():
+    figure = go.Figure()
+    figure.add_scatter(x=[1, 2], y=[10.0, 20.0], name="<b>MDAV*</b>", text=["a", "b"])
+    figure.add_scatter(x=[3, None, 4], y=[30.0, None, 40.0], name="floor", xaxis="x2")
+    figure.update_layout(xaxis={"title": "k"}, xaxis2={"title": "other k"}, yaxis={"title": "loss<br>(%)"})
+    assert table(figure).astype(object).fillna("").to_dict("list") == {
+        "shown": ["MDAV*", "MDAV*", "floor", "floor"],
+        "k": [1, 2, "", ""],
+        "other k": ["", "", 3, 4],
+        "loss (%)": [10.0, 20.0, 30.0, 40.0],
+        "text": ["a", "b", "", ""],
+    }
+    cells = table(go.Figure(go.Heatmap(x=["a", "b"], y=["r", "s", "t"], z=[[1, 2], [3, 4], [5, 6]])))
+    assert cells["z"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert cells["x"].tolist() == ["a", "b"] * 3
+    assert cells["y"].tolist() == ["r", "r", "s", "s", "t", "t"]
+    assert table(go.Figure()).empty

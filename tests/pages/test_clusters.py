@@ -28,6 +28,7 @@ from tests.pages.helpers import (
     decode,
     figures,
     labels,
+    lines,
     links,
     open_page,
     open_survey,
@@ -120,15 +121,20 @@ def test_clusters_show_both_partitions_on_the_same_axes():
     assert (~gray[0] | ~gray[1])[differ].mean() > 0.9
 
 
-def test_stored_partitions_need_no_run(monkeypatch):
+def test_stored_partitions_need_no_run_and_stand_under_both_curves(monkeypatch):
     def fail(*_):
         raise MemoryError
 
     monkeypatch.setattr("pages.shared.jobs.experiment.run_one", fail)
-    app = open_page("clusters", data="tarragona", k="5", second="v-mdav")
+    app = open_page("clusters", data="tarragona", k="5", second="v-mdav", demo="1")
     assert not app.error
     runs = landscape.runs().query("data == 'tarragona' and k <= 20").set_index(["method", "k"])["information_loss"]
     assert [lost for lost, _, _ in partitions(app)] == [text.percent(runs[name, 5]) for name in ("mdav-star", "v-mdav")]
+    assert lines(app)["MDAV*"] == pytest.approx(runs["mdav-star"].to_numpy())
+    [bars] = figures(app)[1]["data"]
+    less = 100 * (1 - runs["mdav-star"] / runs["v-mdav"])
+    assert decode(bars["y"]) == pytest.approx(less.to_numpy())
+    assert f"{(less > 0).sum()} of 19 values of k" in plain(app)
 
 
 def test_v_mdav_stands_beside_mdav_star_and_each_beside_the_other():

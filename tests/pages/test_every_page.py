@@ -136,7 +136,7 @@ def test_start_leads_to_a_file_to_an_example_and_to_two_methods_side_by_side():
     assert press(open_page("start", data="simc"), "Try ").query_params["data"] == state.default_data()
     app = press(open_page("start", data="simc", k="7"), "MDAV* against V-MDAV")
     assert [title.value for title in app.title] == ["Clusters"]
-    query = {"data": state.default_data(), "method": "mdav-star", "second": "v-mdav"}
+    query = {"data": state.default_data(), "method": "mdav-star", "second": "v-mdav", "demo": "1"}
     assert dict(app.query_params) == query
 
 

@@ -62,7 +62,7 @@ KEYS = """
     data seed reading digest columns agreed entered overridden cut classes attribute scale k method polish
     explained
     methods ks measure limit risk lost risk_limit sample sample_seed
-    second plane x y
+    second plane x y demo
     statistic exact weights shuffle diversity closeness format
     records line points few watch_k watched beside tick
     stored view first rival above at_k on
