@@ -84,11 +84,20 @@ class Column:
         return replace(self, role=role, kind=kind, form=form, gaps="drop", codes=False, decided=True)
 
     def decide(self, **changes: Any) -> Self:
-        """The column with another ``role``, ``kind``, ``form``, ``gaps`` or ``codes``, decided.
+        """The column with another role, kind, form, treatment of missing values, or meaning of codes.
 
-        Without a form, a kind has the first form in :attr:`kinds`; an impossible kind or form is ignored. Missing
-        values are dropped if the kind does not allow the chosen treatment. By default, missing-value codes count as
-        missing if text becomes numbers.
+        Parameters
+        ----------
+        **changes : Any
+            ``role``: one of :data:`ROLES`. ``kind`` and ``form``: a pair of :attr:`kinds`; without a form, the first
+            one of the kind; an impossible pair is ignored. ``gaps``: one of :attr:`possible_gaps`; if the kind does not
+            allow it, the treatment so far, or else "drop". ``codes``: whether missing-value codes count as missing; by
+            default they do if text becomes numbers.
+
+        Returns
+        -------
+        Column
+            Decided.
 
         Raises
         ------
@@ -215,6 +224,11 @@ def guess_columns(
         What it says of single values of columns of numbers: :attr:`microagg.tables.Reading.value_labels`. Those that
         say that there is no value ("don't know") are suggested as missing-value codes.
 
+    Returns
+    -------
+    tuple of Column
+        In the order of the columns of ``frame``.
+
     Raises
     ------
     DataError
@@ -305,9 +319,16 @@ def _missing(count: int, n: int) -> tuple[str, ...]:
 
 
 def would_be_lost(column: Column, n: int, *, flat: bool = True) -> str:
-    """Reason why a release of ``n`` records would lose a whole column that a person may want. Empty if it would not.
+    """Reason why a release would lose a whole column that a person may want. Empty if it would not.
 
-    ``flat`` tells whether the column's taxonomy has no level between the values and the root.
+    Parameters
+    ----------
+    column : Column
+        The column with its role and kind.
+    n : int
+        The number of records of the release.
+    flat : bool
+        Whether its taxonomy has no level between the values and the root.
     """
     if column.role == "identifiers" and column.offers and not column.offers[0].is_like_code:
         offer = column.offers[0]
@@ -331,8 +352,19 @@ def arguments(
 ) -> dict[str, Any]:
     """Arguments of :func:`microagg.microaggregate` for ``columns`` of ``frame``, without empty ones.
 
-    Taxonomies of nominal columns are by default flat, and orders of ordinal ones ascending; those of columns of other
-    kinds are ignored. Of several columns of weights the first counts; the others are released unchanged.
+    Of several columns of weights the first counts; the others are released unchanged.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+        The table.
+    columns : iterable of Column
+        Its columns with their roles and kinds.
+    taxonomies, ordinal : mapping, optional
+        Taxonomies of nominal columns, by default flat, and orders of ordinal ones, by default ascending; entries for
+        columns of other kinds are ignored.
+    classes : column name, optional
+        The class label.
     """
     frame, columns = as_pandas(frame), list(columns)
     roles: dict[str, Any] = {role: tuple(column.name for column in columns if column.role == role) for role in ROLES}

@@ -87,10 +87,22 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 def bin_edges(values: FloatArray, most: int) -> FloatArray:
-    """Ascending edges of at most ``most`` equally wide bins over the finite ``values``, shape (n,), at least one.
+    """Ascending edges of at most ``most`` equally wide bins over ``values``.
 
     There are no more bins than distinct values, but at least 2 unless floats are too coarse. Bins of whole numbers have
     equally many of them, so that bars of uniform data have one height.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Finite numbers, at least one.
+    most : int
+        Maximum number of bins, at least 1.
+
+    Raises
+    ------
+    ParameterError
+        If ``most`` is not a whole number of at least 1.
     """
     check_whole("the number of bins", most, 1)
     low, high = float(values.min()), float(values.max())

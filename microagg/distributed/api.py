@@ -99,6 +99,14 @@ def release(
     ``client``, ``workers`` and ``memory_limit`` see :func:`microagg.distributed.cluster.connected`. The release must
     equal that of the ``recipe``, if there is one. ``before`` is called with the findings before the work, and ``after``
     with the verified release just before it takes its place; both may raise to end the job.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As ``microaggregate``; or if Dask does not support an argument, ``out`` exists, disk, memory or workers do not
+        suffice, or the data are not those of the ``recipe``.
+    MicroaggError
+        If the released values differ from those of the ``recipe``.
     """
     choices = Choices.checked(**arguments)
     planning.refuse(choices)
@@ -126,7 +134,13 @@ def release(
 
 
 def replay(data: Any, recipe: Mapping[str, Any], **options: Any) -> LargeRelease:
-    """Repeat the release of a ``recipe`` from the same files; for the other arguments see :func:`release`."""
+    """Repeat the release of a ``recipe`` from the same files; for the other arguments see :func:`release`.
+
+    Raises
+    ------
+    ParameterError, DataError, MicroaggError
+        If the recipe is not complete; also as :func:`release`.
+    """
     recipes.check(recipe)
     if not is_whole(recipe.get("block_size")):
         raise ParameterError("the recipe has no block_size: pass LargeRelease.recipe as it was written.")

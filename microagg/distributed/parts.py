@@ -139,7 +139,13 @@ class Table:
         return list(self.schema.names)
 
     def recoded(self, recode: Mapping[Any, Mapping[str, str | None]] | None) -> Table:
-        """Return the table with recoded values of columns, which must keep their types."""
+        """Return the table with recoded values of columns, which must keep their types.
+
+        Raises
+        ------
+        ParameterError
+            If a column of numbers would become text, or the reverse.
+        """
         head = self.head()
         changed, _ = to_other_values(head, recode)
         for name in recode or ():

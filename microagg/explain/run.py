@@ -357,7 +357,13 @@ def _index_at(indices: Sequence[int], tick: int, ticks: int, before: int) -> int
 
 @names_arguments
 def first_difference(first: Sequence[Step], second: Sequence[Step], pairs: Sequence[tuple[int, int]]) -> int | None:
-    """Return the first of ``pairs`` with different groups of the two runs, or None if all are equal."""
+    """Return the first of ``pairs`` with different groups of the two runs, or None if all are equal.
+
+    Raises
+    ------
+    ParameterError
+        If ``pairs`` are not those of ``lockstep(first, second)``.
+    """
     differ = (i for i, (a, b) in enumerate(pairs) if _state(first[a]) != _state(second[b]))
     try:
         return next(differ, None)

@@ -35,7 +35,19 @@ class Extents:
 
 
 def extents(records: Records, labels: ArrayLike) -> Extents:
-    """Range or common ancestor of the records of each group, attribute by attribute."""
+    """Range or common ancestor of the records of each group, attribute by attribute.
+
+    Parameters
+    ----------
+    records : Records
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, one for each record.
+    """
     groups = canonical_labels(labels)
     if len(groups) != len(records):
         raise DataError(f"there are {len(records)} records, but labels for {len(groups)}.")
@@ -65,9 +77,24 @@ def _common_ancestors(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> 
 
 
 def group_information_loss(records: Records, labels: ArrayLike) -> FloatArray:
-    """Information loss of each group, shape (g,): its size times the sum of its shares (Definition 5).
+    """Information loss of each group: its size times the sum of its shares (Definition 5).
 
-    Groups are in order of first appearance, each from 0 to its size times d, without a unit.
+    Parameters
+    ----------
+    records : Records
+        n records with d attributes.
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+
+    Returns
+    -------
+    array, shape (g,)
+        Groups in order of first appearance, each from 0 to its size times d, without a unit.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, one for each record.
     """
     spans = extents(records, labels)
     return np.asarray(spans.sizes * spans.shares.sum(axis=1))
@@ -87,7 +114,19 @@ def total_information_loss(records: Records, labels: ArrayLike) -> float:
 def discernibility(labels: ArrayLike) -> int:
     """Discernibility metric DM, the sum of the squared group sizes, n to n² squared records.
 
-    Source: Bayardo & Agrawal (2005), Data privacy through optimal k-anonymization.
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers.
+
+    References
+    ----------
+    Bayardo & Agrawal (2005), Data privacy through optimal k-anonymization.
     """
     return int(np.square(np.bincount(canonical_labels(labels))).sum())
 
@@ -105,7 +144,22 @@ def least_discernibility(n: int, k: int) -> int:
 def average_class_size(labels: ArrayLike, k: int = 1) -> float:
     """Mean group size over ``k``, 1 at best.
 
-    Source: LeFevre, DeWitt & Ramakrishnan (2006), Mondrian multidimensional k-anonymity.
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    k : int
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers.
+    ParameterError
+        If k is not a whole number of at least 1.
+
+    References
+    ----------
+    LeFevre, DeWitt & Ramakrishnan (2006), Mondrian multidimensional k-anonymity.
     """
     groups = canonical_labels(labels)
     return float(len(groups) / (int(groups.max()) + 1) / check_k(k))
@@ -114,8 +168,21 @@ def average_class_size(labels: ArrayLike, k: int = 1) -> float:
 def classification(labels: ArrayLike, classes: ArrayLike) -> float:
     """Classification metric CM: the share of records outside their group's majority class, 0 to 1.
 
-    ``classes``, shape (n,), are such as an income bracket; :class:`DataError` if there is not one for each record.
-    Source: Iyengar (2002), Transforming data to satisfy privacy constraints.
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    classes : array, shape (n,)
+        The class of each record, such as an income bracket.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, or there is not one class for each.
+
+    References
+    ----------
+    Iyengar (2002), Transforming data to satisfy privacy constraints.
     """
     groups = canonical_labels(labels)
     values = np.asarray(classes)
@@ -146,9 +213,29 @@ class Summary:
 
 
 def summary(records: Records, labels: ArrayLike, k: int, classes: ArrayLike | None = None) -> Summary:
-    """All measures of a partition of mixed records into groups of at least ``k``.
+    """All measures of a partition of n mixed records with d attributes.
 
-    With ``classes``, shape (n,), such as income brackets, the classification metric is among them.
+    Parameters
+    ----------
+    records : Records
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    k : int
+        The minimum group size, to which the mean group size is compared.
+    classes : array, shape (n,), optional
+        The class of each record, such as an income bracket, for the classification metric.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, one for each record, or there is not one class for each.
+    ParameterError
+        If k is not a whole number of at least 1.
+
+    References
+    ----------
+    Byun, Kamra, Bertino & Li (2007), Efficient k-anonymization using clustering techniques, Sections 3 and 5, compare
+    partitions by Total-IL, DM and CM; the mean group size is that of LeFevre, DeWitt & Ramakrishnan (2006).
     """
     total = total_information_loss(records, labels)
     return Summary(

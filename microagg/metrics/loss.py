@@ -24,7 +24,20 @@ from microagg.validation import FloatArray, IntArray, check_finite, check_matrix
 
 
 def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """Squared distance of each record to its group's centroid, shape (n,), in squared units of X."""
+    """Squared distance of each record to its group's centroid, shape (n,), in squared units of X.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Finite numbers.
+    labels : array of shape (n,)
+        Group of each record.
+
+    Raises
+    ------
+    DataError
+        As :func:`sse`.
+    """
     groups = canonical_labels(labels)
     data = check_matrix(X, len(groups))
     check_finite(data)
@@ -32,7 +45,20 @@ def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
 
 
 def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """SSE within each group, shape (n_groups,), in squared units of X, in order of first appearance."""
+    """SSE within each group, shape (n_groups,), in squared units of X, in order of first appearance.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Finite numbers.
+    labels : array of shape (n,)
+        Group of each record.
+
+    Raises
+    ------
+    DataError
+        As :func:`sse`.
+    """
     weights = record_sse(X, labels)
     return np.bincount(canonical_labels(labels), weights=weights).astype(np.float64, copy=False)
 
@@ -65,7 +91,18 @@ def sse(X: ArrayLike, labels: ArrayLike) -> float:
 
 
 def sst(X: ArrayLike) -> float:
-    """Sum of squared distances of the records to the centroid of all data, in squared units of X."""
+    """Sum of squared distances of the records to the centroid of all data, in squared units of X.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Finite numbers.
+
+    Raises
+    ------
+    DataError
+        If X holds anything but finite numbers.
+    """
     data = check_matrix(X)
     check_finite(data)
     # Rounding leaves a mean slightly off; the mean of the deviations from it corrects that.
@@ -133,7 +170,12 @@ class LargestLosses:
 def record_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
     """Share of each record in the total loss, in percent, shape (n,). 0 for all if nothing is lost.
 
-    ``data`` are numbers, shape (n, d), whose loss is the SSE, or records, whose loss is Total-IL.
+    Parameters
+    ----------
+    data : array of shape (n, d), or Records
+        Numbers, whose loss is the SSE, or records, whose loss is Total-IL.
+    labels : array of shape (n,)
+        Group of each record.
     """
     if isinstance(data, Records):
         return _percentages(extents(data, labels).shares.sum(axis=1)[canonical_labels(labels)])
@@ -145,7 +187,15 @@ def _percentages(lost: FloatArray) -> FloatArray:
 
 
 def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
-    """Share of each attribute in the total loss, in percent, shape (d,) (see :func:`record_shares`)."""
+    """Share of each attribute in the total loss, in percent, shape (d,) (see :func:`record_shares`).
+
+    Parameters
+    ----------
+    data : array of shape (n, d), or Records
+        Numbers, whose loss is the SSE, or records, whose loss is Total-IL.
+    labels : array of shape (n,)
+        Group of each record.
+    """
     if isinstance(data, Records):
         return _percentages(attribute_information_loss(data, labels))
     groups = canonical_labels(labels)
@@ -155,13 +205,26 @@ def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArra
 def cumulated(shares: FloatArray) -> FloatArray:
     """Share of the 1, 2, …, g groups with the largest losses in the total loss, in percent, shape (g,), ascending.
 
-    ``shares``, shape (g,), are those of the groups. The last one is 100, or 0 if nothing is lost.
+    The last one is 100, or 0 if nothing is lost.
+
+    Parameters
+    ----------
+    shares : array of shape (g,)
+        Shares of the groups in the total loss, in percent.
     """
     return np.cumsum(np.sort(shares)[::-1])
 
 
 def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> LargestLosses:
-    """The ``most`` records that are farthest from the centroid of their group, the first of ties."""
+    """Records that are farthest from the centroid of their group, the first of ties.
+
+    Parameters
+    ----------
+    X, labels
+        As in :func:`information_loss`.
+    most : int
+        The maximum number of records.
+    """
     groups, shares = canonical_labels(labels), record_shares(X, labels)
     order = np.argsort(-shares, kind="stable")[:most]
     moved = np.abs(X[order] - group_means(X, groups)[groups[order]])
@@ -169,9 +232,14 @@ def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> Lar
 
 
 def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> LargestLosses:
-    """The ``most`` groups with the highest Total-IL, each represented by its first record.
+    """Groups with the highest Total-IL, each represented by its first record. Ties are in order of first appearance.
 
-    Ties are in order of first appearance.
+    Parameters
+    ----------
+    records, labels
+        The records and the group of each.
+    most : int
+        The maximum number of groups.
     """
     _, first = np.unique(canonical_labels(labels), return_index=True)
     spans = extents(records, labels)
@@ -184,11 +252,25 @@ def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> L
 
 
 def matched_groups(one: ArrayLike, other: ArrayLike) -> IntArray:
-    """Counterpart of each group of a partition in another one of the same records, shape (g,).
+    """Counterpart of each group of a partition in another one of the same records.
 
     Pairs with the most common records are matched first; of ties, pairs with the fewest other records, then with the
-    lowest numbers. Each group is matched at most once, and has -1 without a counterpart. Groups of both partitions are
-    numbered in order of first appearance. :class:`DataError` if there is not one label for each record in both.
+    lowest numbers. Each group is matched at most once.
+
+    Parameters
+    ----------
+    one, other : array of int, shape (n,)
+        The group of each record in both partitions, under any numbering.
+
+    Returns
+    -------
+    array of int, shape (g,)
+        For the groups of ``one``, in order of first appearance, those of ``other``, numbered likewise; -1 for none.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, or not one for each record in both.
     """
     groups, others, pairs, shared, not_shared = _pairs(one, other)
     counterparts = np.full(int(groups.max()) + 1, -1)
@@ -200,7 +282,18 @@ def matched_groups(one: ArrayLike, other: ArrayLike) -> IntArray:
 
 
 def grouped_alike(one: ArrayLike, other: ArrayLike) -> NDArray[np.bool_]:
-    """Whether each record, shape (n,), is grouped with exactly the same records in both partitions."""
+    """Whether each record, shape (n,), is grouped with exactly the same records in both partitions.
+
+    Parameters
+    ----------
+    one, other : arrays of shape (n,)
+        Group of each record in both partitions.
+
+    Raises
+    ------
+    DataError
+        As :func:`matched_groups`.
+    """
     groups, _, pairs, _, not_shared = _pairs(one, other)
     alike = np.zeros(int(groups.max()) + 1, dtype=bool)
     alike[pairs[0, not_shared == 0]] = True

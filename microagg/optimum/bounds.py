@@ -201,8 +201,14 @@ class LinearProgram:
         """Raise the bound for at most ``seconds`` more, from where the last call stopped, and return it.
 
         It ends early if no program can raise the bound, or when ``watch``, called a few times a second with the best
-        bound so far, returns False. ParameterError if ``seconds`` is not a number of at least 0; Cancelled if the run
-        is watched, see :mod:`microagg.progress`, and cancelled. The bound stays.
+        bound so far, returns False.
+
+        Raises
+        ------
+        ParameterError
+            If ``seconds`` is not a number of at least 0.
+        Cancelled
+            If the run is watched, see :mod:`microagg.progress`, and cancelled. The bound stays.
         """
         check_seconds(seconds)
         started, spent_before = time.perf_counter(), self._seconds
@@ -232,21 +238,32 @@ class LinearProgram:
 
 @names_arguments
 def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
-    """Minimum SSE of all partitions into groups of at least k records, in squared units of X, and optimal labels.
+    """Minimum SSE of all partitions into groups of at least k records, and an optimal partition.
 
     For up to 15 records, dynamic programming runs over all subsets. For one attribute and any number of records, it
-    runs along the sorted values, because optimal groups are intervals (Hansen & Mukherjee 2003).
+    runs along the sorted values, because optimal groups are intervals.
 
     Parameters
     ----------
     X : array of finite numbers, shape (n, d)
     k : int
 
+    Returns
+    -------
+    sse : float
+        In squared units of X.
+    labels : array of int, shape (n,)
+
     Raises
     ------
-    DataError, ParameterError
-        If X is not finite numbers, has fewer than k records, or has more than 15 and more than one attribute; if k is
-        not a whole number of at least 1.
+    DataError
+        If X is not finite numbers, has fewer than k records, or has more than 15 and more than one attribute.
+    ParameterError
+        If k is not a whole number of at least 1.
+
+    References
+    ----------
+    Hansen & Mukherjee (2003), A polynomial algorithm for optimal univariate microaggregation.
     """
     data = check_matrix(X)
     check_finite(data)
@@ -285,8 +302,17 @@ def known_optimum(X: ArrayLike, k: int) -> float | None:
 def gap(information_loss: float, bound: Bound | float) -> float:
     """Gap of a partition to a lower bound, as a share: loss / lower bound - 1.
 
-    ``information_loss`` is in percent, or an SSE, and ``bound`` likewise; of a :class:`Bound`, its information loss
-    counts. The gap is 0 without a loss or with a loss below the bound, and infinity if the bound is 0.
+    Parameters
+    ----------
+    information_loss : float
+        In percent, or an SSE.
+    bound : Bound or float
+        In the same unit. Of a :class:`Bound`, its information loss counts.
+
+    Returns
+    -------
+    float
+        0 without a loss or with a loss below the bound; infinity if the bound is 0.
     """
     lower_bound = bound.information_loss if isinstance(bound, Bound) else float(bound)
     if information_loss <= lower_bound:

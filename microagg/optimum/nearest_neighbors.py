@@ -102,13 +102,21 @@ def nearest_neighbor(X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None 
     X : array of finite numbers, shape (n, d)
         Scaled for comparison.
     k : int
+        Minimum number of records in a group.
     strata : sequence of array of int, optional
         The positions of the records of each stratum. Every record is in one, and groups stay within strata.
 
+    Returns
+    -------
+    Bound
+        On the SSE, in squared units of X, and on the information loss, in percent.
+
     Raises
     ------
-    DataError, ParameterError
-        If X is not finite numbers, or it or a stratum has fewer than k records; if k is not a whole number above 0.
+    DataError
+        If X is not finite numbers, or it or a stratum has fewer than k records.
+    ParameterError
+        If k is not a whole number of at least 1.
     Cancelled
         If the run is watched, see :mod:`microagg.progress`, and cancelled.
     """

@@ -62,8 +62,14 @@ class Problem:
         """Return the problem of partitioning ``data``: numbers, shape (n, d), or records of mixed attributes.
 
         ``classes``, shape (n,), are those of mixed records; ``strata``, shape (n,), are the number of each record's
-        stratum, at least 0. DataError if the data hold anything but finite numbers, or there is not one class or
-        stratum for each record; ParameterError if classes are given with an array.
+        stratum, at least 0.
+
+        Raises
+        ------
+        DataError
+            If the data hold anything but finite numbers, or there is not one class or stratum for each record.
+        ParameterError
+            If classes are given with an array.
         """
         if isinstance(data, Records):
             check_finite(data.values, [str(attribute.name) for attribute in data.attributes])
@@ -150,7 +156,16 @@ class Problem:
     def floor(self, ks: Iterable[int]) -> list[Bound]:
         """Return a lower bound on the SSE, or on Total-IL of mixed records, for each k, within the strata.
 
-        It is the nearest-neighbor bound; for errors see :func:`microagg.optimum.nearest_neighbors.nearest_neighbor`.
+        It is the nearest-neighbor bound, see :mod:`microagg.optimum.nearest_neighbors`.
+
+        Raises
+        ------
+        DataError
+            If there are fewer than k records, in all or in a stratum.
+        ParameterError
+            If a k is not a whole number of at least 1.
+        Cancelled
+            If the run is watched, see :mod:`microagg.progress`, and cancelled.
         """
         checked_ks = [check_k(k) for k in ks]
         self.check_sizes(max(checked_ks, default=1))

@@ -49,6 +49,16 @@ def read_earlier(source: str | os.PathLike[str] | bytes, name: str = "") -> Any:
         A recipe (.json), or a table as in :func:`microagg.tables.read_table`.
     name : str, optional
         File name of bytes.
+
+    Returns
+    -------
+    mapping or DataFrame
+        The recipe, or the table.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
     """
     name = name or str(source)
     if not name.lower().endswith(".json"):

@@ -26,8 +26,21 @@ from microagg.validation import IntArray, check_k, check_unique_columns, counted
 def as_written(data: bytes, name: str, reading: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """The table of a file, where cells are equal if they are written alike (see :func:`check_export`).
 
-    ``reading`` has keywords of :func:`microagg.tables.read_file`. A CSV file without it is one that microagg wrote,
-    with a line for each record.
+    A CSV file without ``reading`` is one that microagg wrote, with a line for each record.
+
+    Parameters
+    ----------
+    data : bytes
+        Content of the file.
+    name : str
+        Name of the file; its ending says the kind.
+    reading : mapping, optional
+        Keywords of :func:`microagg.tables.read_file`. The cells of a text file are compared as text.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
     """
     ending = PurePath(name).suffix.lower()
     if ending == ".csv" and not reading:

@@ -282,11 +282,23 @@ def _summed(squares: FloatArray, weights: FloatArray | None) -> FloatArray:
 
 
 def distribution(before: pd.Series[Any], after: pd.Series[Any], labels: IntArray, *, bins: int = 30) -> pd.DataFrame:
-    """Histogram of a column before and after the release, as counts in the columns ``before`` and ``released``.
+    """Histogram of a column before and after the release.
 
-    The index has the middles of about ``bins`` bins of numbers (of whole numbers bins are whole), the first days of
-    months (of years if dates span more than three years), or all values as text, most frequent before first. A released
-    range counts in equal parts in all bins that it covers. ``labels`` are the groups of the records.
+    Parameters
+    ----------
+    before, after : Series, shape (n,)
+        The column as it was and as it is released, in the same order.
+    labels : array of shape (n,)
+        The groups of the records.
+    bins : int
+        About the maximum number of bins for numbers.
+
+    Returns
+    -------
+    DataFrame
+        Counts in the columns ``before`` and ``released``. The index has the middles of bins of numbers (of whole
+        numbers bins are whole), the first days of months (of years if dates span more than three years), or all values
+        as text, most frequent before first. A released range counts in equal parts in all bins that it covers.
     """
     if is_datetime64_any_dtype(before) and is_integer_dtype(after):
         before = before.dt.year

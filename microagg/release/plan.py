@@ -91,7 +91,15 @@ class Plan(Choices):
         return make(prepare(as_pandas(frame), self), frame)
 
     def replay(self, frame: IntoDataFrame, recipe: Mapping[str, Any]) -> Release:
-        """Return the release of ``frame``, made sure to be the one of ``recipe``; see :func:`microagg.replay`."""
+        """Return the release of ``frame``, made sure to be the one of ``recipe``; see :func:`microagg.replay`.
+
+        Raises
+        ------
+        DataError
+            If ``frame`` has another number of records or other quasi-identifiers, strata, classes or weights.
+        MicroaggError
+            If the released values differ.
+        """
         table = as_pandas(frame)
         if len(table) != recipe["n"]:
             raise DataError(

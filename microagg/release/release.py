@@ -180,7 +180,13 @@ class Release:
         return assess(self.at_hand(), self._released, self.report)
 
     def at_hand(self) -> Prepared:
-        """The data and choices behind the release. :class:`DataError` if it was pickled or copied."""
+        """The data and choices behind the release.
+
+        Raises
+        ------
+        DataError
+            If the release was pickled or copied, so that the originals are not at hand.
+        """
         if self._prepared is None:
             raise DataError(
                 "this release was copied or loaded, and the original is not kept with it: make it again by "

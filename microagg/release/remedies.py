@@ -88,7 +88,13 @@ class Remedy(NamedTuple):
 
 
 def without_outliers(values: FloatArray) -> Suggestion | None:
-    """The recoding that makes outliers among finite numbers missing, see the finding "outliers". None without any."""
+    """The recoding that makes the outliers of the finding "outliers" missing. None if there are none.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Finite numbers.
+    """
     outliers = column_counts.outliers(pd.Series(values))
     low, high = category(outliers.low), category(outliers.high)
     ends = {f"<{low}": f"below {low}"} if values.min() < outliers.low else {}
@@ -117,6 +123,15 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
     **choices
         Further arguments of :func:`microagg.microaggregate`. Recodings are applied first: changes concern the new
         values.
+
+    Raises
+    ------
+    ParameterError
+        As :func:`microagg.microaggregate`; or if ``sample`` is not a whole number of at least k.
+    DataError
+        As :func:`microagg.microaggregate`; or if fewer than k sampled records are left.
+    Cancelled
+        If the run is watched, see :mod:`microagg.progress`, and cancelled.
     """
     k = check_k(k)
     if not is_whole(sample) or sample < k:

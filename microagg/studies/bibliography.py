@@ -89,9 +89,17 @@ def cite(*what: str | type[Microaggregator], style: Literal["text", "bibtex"] = 
     Thaeter, F., Reischuk, R. (2018). Improving anonymization clustering. SICHERHEIT 2018, LNI P-281, 69–82.
     https://doi.org/10.18420/sicherheit2018_05
 
-    ``what`` are keys of algorithms, or classes; or names of works in docstrings, such as ``"Spagnolo 2016"``. The
-    result has references as text, one per line, or entries of BibTeX, as ``style`` says. ParameterError if an argument
-    is neither an algorithm nor a work, or ``style`` is another one.
+    Parameters
+    ----------
+    what : str or type
+        Keys of algorithms, or classes; or names of works in docstrings, such as ``"Spagnolo 2016"``.
+    style : {"text", "bibtex"}, default "text"
+        References as text, one per line, or entries of BibTeX.
+
+    Raises
+    ------
+    ParameterError
+        If an argument is neither an algorithm nor a work, or ``style`` is another one.
     """
     if style not in ("text", "bibtex"):
         raise ParameterError(f"style must be 'text' or 'bibtex', not {style!r}.")

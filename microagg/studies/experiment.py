@@ -171,8 +171,14 @@ def _warm_up(key: str) -> None:
 def run_one(problem: Problem, method: Method, k: int) -> Result:
     """Run ``method`` at ``k``. Of several settings, the one with the lowest loss counts, the first of ties.
 
-    Groups stay within the strata of ``problem``, if it has any; the loss is that of all records. For errors see
-    :func:`run`.
+    Groups stay within the strata of ``problem``, if it has any; the loss is that of all records.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than ``k`` records, in all or in a stratum.
+    ParameterError
+        If ``k`` is not a whole number of at least 1, or the method does not fit.
     """
     problem.fits(method)
     problem.check_sizes(check_k(k))
@@ -288,8 +294,8 @@ def sweep(
     progress : callable, optional
         Called as ``progress(done, total, result)`` after each pair, with its :class:`Result`.
     classes, strata, workers : optional
-        As in :func:`run`, whose errors it has. If the sweep is watched, see :mod:`microagg.progress`, and cancelled,
-        the rows done so far are returned.
+        As in :func:`run`. If the sweep is watched, see :mod:`microagg.progress`, and cancelled, the rows done so far
+        are returned.
 
     Returns
     -------
@@ -298,6 +304,11 @@ def sweep(
         if it has all pairs. For numbers, the measures are information_loss (percent), unpolished (the same before a
         method with ``polish`` improved it) and sse; for Records, n_records and those of
         :class:`microagg.metrics.generalization.Summary`.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`run` and :class:`Method`.
     """
     methods = [Method.of(algorithm_spec) for algorithm_spec in algorithms]
     cells = list(dict.fromkeys(itertools.product(methods, ks)))

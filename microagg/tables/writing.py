@@ -182,12 +182,17 @@ def columns_with_formulas(frame: pd.DataFrame) -> list[str]:
 
 
 def written_ending(name: str) -> str:
-    """Ending of a file to write. :class:`ParameterError` if such files are not written.
+    """Ending of a file to write, in lower case.
 
     Parameters
     ----------
     name : str
         Name of the file.
+
+    Raises
+    ------
+    ParameterError
+        If the ending is none of :data:`WRITTEN_ENDINGS`.
     """
     ending = PurePath(name).suffix.lower()
     if ending not in WRITTEN_ENDINGS:

@@ -198,17 +198,33 @@ def _ordered_distances(pairs: _Pairs, overall: FloatArray) -> FloatArray:
 
 
 def interval_disclosure(X: ArrayLike, released: ArrayLike, width: float) -> FloatArray:
-    """Share of the records, shape (d,), with the original in an interval around the released value (lower is better).
+    """Share of the records, 0 to 1 (lower is better), with the original in an interval around the released value.
 
     An intruder who identifies a record knows the value to within the interval, for certain if the share is 1.
 
-    ``X`` and ``released``, shape (n, d), are the originals and the release, record i of the one being record i of the
-    other. ``width``, above 0, is that of the interval on each side, in standard deviations of the original attribute.
-    sdcMicro's ``dRisk``, k = 0.05 by default, takes those of the release, which are smaller the more has been lost.
-    DataError if X and the release are not finite numbers of the same shape; ParameterError if the width is not a number
-    above 0.
+    Parameters
+    ----------
+    X, released : arrays, shape (n, d)
+        The originals and the release, record i of the one being record i of the other.
+    width : float
+        The width of the interval on each side, in standard deviations of the original attribute; above 0. sdcMicro's
+        ``dRisk``, k = 0.05 by default, takes those of the release, which are smaller the more has been lost.
 
-    Source: Mateo-Sanz, Sebé & Domingo-Ferrer 2004, Outlier protection in continuous microdata masking: SDID.
+    Returns
+    -------
+    array of shape (d,)
+        The share for each attribute.
+
+    Raises
+    ------
+    DataError
+        If X and the release are not finite numbers of the same shape.
+    ParameterError
+        If the width is not a number above 0.
+
+    References
+    ----------
+    Mateo-Sanz, Sebé & Domingo-Ferrer 2004, Outlier protection in continuous microdata masking: SDID.
     """
     original, masked = check_pair(X, released)
     if not is_real(width) or not isfinite(width) or width <= 0.0:
@@ -217,17 +233,34 @@ def interval_disclosure(X: ArrayLike, released: ArrayLike, width: float) -> Floa
 
 
 def dominated(X: ArrayLike, labels: ArrayLike, weights: FloatArray | None = None) -> NDArray[np.bool_]:
-    """Whether figures on each attribute reveal a value of it, shape (d,), by the prior-posterior rule (p, q).
+    """Whether figures on each attribute reveal a value of it, by the prior-posterior rule (p, q).
 
     Figures add to a release the changes |x − median of its group|. A record dominates if an intruder who knows the next
     largest change, and the sum of the other squared ones to within q = 50 %, computes its value to within p = 10 % of
     its distance from the median of all, and the median of the group is farther from it than that.
 
-    ``X``, shape (n, d), are the originals, in any units, and ``weights``, shape (n,), those of weighted figures, above
-    0. DataError if X holds anything but finite numbers, or labels are not whole numbers, one for each record.
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+        The originals, in any units.
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    weights : array, shape (n,), optional
+        Above 0, if figures are weighted.
 
-    Source: Hundepool, Domingo-Ferrer, Franconi, Giessing, Schulte Nordholt, Spicer & de Wolf (2012), Statistical
-    disclosure control, Section 4.2.
+    Returns
+    -------
+    array of bool, shape (d,)
+
+    Raises
+    ------
+    DataError
+        If X holds anything but finite numbers, or labels are not whole numbers, one for each record.
+
+    References
+    ----------
+    Hundepool, Domingo-Ferrer, Franconi, Giessing, Schulte Nordholt, Spicer & de Wolf (2012), Statistical disclosure
+    control, Section 4.2.
     """
     groups = canonical_labels(labels)
     data = check_matrix(X, len(groups))

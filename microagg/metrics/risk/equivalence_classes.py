@@ -162,17 +162,32 @@ def record_classes(frame: IntoDataFrame, columns: Sequence[Hashable]) -> IntArra
 
 
 def household_risk(classes: IntArray, households: IntArray) -> FloatArray:
-    """Probability, shape (n_households,), that an intruder re-identifies at least one record of each household.
+    """Probability, for each household, that an intruder re-identifies at least one of its records.
 
     It is 1 − ∏ (1 − 1/s) over the records of the household, s being the size of a record's class: the records are
     picked independently of each other. It is at least the risk of each of them.
 
-    ``classes``, shape (n,), are those of the records, and ``households``, shape (n,), their households or other units
-    whose records belong together, both numbered from 0; -1 is none. :class:`DataError` if the arrays have different
-    lengths, or there is no household.
+    Parameters
+    ----------
+    classes : array of shape (n,)
+        The class of each record, numbered from 0.
+    households : array of shape (n,)
+        The household of each record, numbered from 0, or another unit whose records belong together; -1 for none.
 
-    Source: Templ, Meindl & Kowarik 2015, Statistical disclosure control for micro-data using the R package sdcMicro,
-    Journal of Statistical Software 67(4): the risk of records in a hierarchy.
+    Returns
+    -------
+    array of shape (n_households,)
+        Probabilities, from 0 to 1 (low is good).
+
+    Raises
+    ------
+    DataError
+        If the arrays have different lengths, or there is no household.
+
+    References
+    ----------
+    Templ, Meindl & Kowarik 2015, Statistical disclosure control for micro-data using the R package sdcMicro, Journal of
+    Statistical Software 67(4): the risk of records in a hierarchy.
     """
     if len(classes) != len(households):
         raise DataError(f"there are {len(classes):,} classes and {len(households):,} households: one each a record.")
@@ -204,12 +219,22 @@ def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: 
     binomial, so that the risk is p^f/f · ₂F₁(f, f; f + 1; 1 − p). sdcMicro's ``indivRisk`` is the same for classes of
     one and two, and for larger ones approximately.
 
-    ``frame`` is the sample, and ``columns`` are known for the whole population, as for :func:`uniqueness`, whose errors
-    it has. ``weights``, shape (n,), are the numbers of records of the population that each one represents; DataError if
-    they are not one number of at least 1 for each record.
+    Parameters
+    ----------
+    frame, columns
+        The sample, and the columns known for the whole population, as for :func:`uniqueness`.
+    weights : array, shape (n,)
+        The number of records of the population that each one represents; at least 1.
 
-    Source: Benedetti & Franconi (1998), Statistical and technological solutions for controlled data dissemination;
-    Franconi & Polettini (2004), Individual risk estimation in μ-Argus.
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`uniqueness`; or if weights are not one number of at least 1 for each record.
+
+    References
+    ----------
+    Benedetti & Franconi (1998), Statistical and technological solutions for controlled data dissemination; Franconi &
+    Polettini (2004), Individual risk estimation in μ-Argus.
     """
     classes = record_classes(frame, columns)
     record_weights = _weights(weights, len(classes))

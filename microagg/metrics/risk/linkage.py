@@ -215,11 +215,24 @@ def mixed_linkage(
     and the common ancestor with all other values; or the latter decides between ties of the former. The one of these
     three with the most linked records counts.
 
-    Record i of ``before`` is record i of ``after``, and an intruder knows the columns ``attributes``. A released text
-    that is neither a category, nor a range of ordinal ones, nor a node of the taxonomy represents the categories that
-    were released as it. Linkage stays within the values of ``strata``, columns that are released unchanged. At most
-    ``sample`` records, drawn at random, are looked up; with very many distinct released rows fewer, but at least 1,000.
-    DataError if a released value of numbers or dates is neither a number or date nor a range of these.
+    Parameters
+    ----------
+    before, after : DataFrame
+        The originals and the release, record i of the one being record i of the other. A released text that is neither
+        a category, nor a range of ordinal ones, nor a node of the taxonomy represents the categories that were released
+        as it.
+    attributes : sequence of Attribute
+        The columns that an intruder knows.
+    strata : sequence of column names
+        Columns that are released unchanged, so that linkage stays within their values.
+    sample : int, optional
+        The maximum number of records that are looked up, drawn at random; with very many distinct released rows fewer,
+        but at least 1,000. Default: all.
+
+    Raises
+    ------
+    DataError
+        If a released value of numbers or dates is neither a number or date nor a range of these.
     """
     columns = [_column(before[each.name], after[each.name], each) for each in attributes]
     if all(each.kind == "numeric" for each in attributes):

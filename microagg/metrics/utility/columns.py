@@ -64,9 +64,13 @@ def pair_columns(before: Any, after: Any, names: Sequence[Any] | None = None, *,
 
     Columns of numbers, booleans and dates are numbers; a released range such as ``[17, 23]`` or ``[2001-03-04,
     2002-05-06]`` counts as its middle. All others are categories. If the tables are ``matched``, they have equally many
-    records. DataError if only one of them is a frame, a column is missing or not unique, there are no records, a value
-    is missing or not finite, a released value of numbers or dates is neither, or numbers of records or attributes
-    differ.
+    records.
+
+    Raises
+    ------
+    DataError
+        If only one of them is a frame, a column is missing or not unique, there are no records, a value is missing or
+        not finite, a released value of numbers or dates is neither, or numbers of records or attributes differ.
     """
     if is_table(before) is not is_table(after):
         raise DataError("one of the originals and the release is a DataFrame and the other is not: pass two.")
@@ -125,8 +129,12 @@ def released_ends(before: pd.Series[Any], after: pd.Series[Any]) -> tuple[FloatA
     """Numbers of a column, shape (n,), and the ends of their released values, each of shape (m,).
 
     For dates, these are days since 1970-01-01, and a year covers all of its days. Both ends are the same array if
-    single numbers or days are released. :class:`DataError` if a number is not finite, or a released value is neither a
-    number (or date) nor a range of these.
+    single numbers or days are released.
+
+    Raises
+    ------
+    DataError
+        If a number is not finite, or a released value is neither a number (or date) nor a range of these.
     """
     if dates.holds_dates(before):
         original, (low, high) = dates.to_days(dates.read(before)), dates.ends(after)

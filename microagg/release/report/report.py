@@ -132,7 +132,13 @@ class Report:
         return (Finding("warn", "accepted", tuple(columns), f"Released despite {', '.join(codes)}: {self.reason}"),)
 
     def accept(self, *codes: str, reason: str) -> Self:
-        """The same report, stating that the release is made in spite of some findings (see Release.accept)."""
+        """The same report, stating that the release is made in spite of some findings (see Release.accept).
+
+        Raises
+        ------
+        ParameterError
+            If there is no reason or no code, or a code belongs to no stop or warning.
+        """
         if not reason.strip():
             raise ParameterError("a reason is needed for accepting a finding: say why, for the report has it.")
         doubtful = [finding for finding in self.findings if finding.level != "ok"]
@@ -217,7 +223,18 @@ class Report:
         return sentences
 
     def loss_sentence(self, loss: Loss | Generalization) -> str:
-        """A loss, its lower bound, and the attribute where it is highest."""
+        """A loss, its lower bound, and the attribute where it is highest.
+
+        Parameters
+        ----------
+        loss : Loss or Generalization
+            :attr:`loss` or :attr:`generalization` of this report.
+
+        Returns
+        -------
+        str
+            One or two sentences, with percentages.
+        """
         if isinstance(loss, Generalization):
             text = (
                 f"Information loss Total-IL is {percent(loss.information_loss)} of the largest possible "

@@ -63,12 +63,25 @@ def _each() -> pd.DataFrame:
 
 
 def duel(first: str, second: str) -> pd.DataFrame:
-    """Losses of two of :data:`~microagg.studies.landscape.METHODS` on each data set at each k where both were run.
+    """Losses of two methods on each data set at each k where both were run.
 
-    A row per data set and k, with the columns data, k, first and second (information loss, percent), less (the
-    percentage by which the better loss is lower, negative if ``second`` is better; mean over the seeds, each on the
-    same records), less_sd (standard deviation over the seeds, NaN for a single one) and winner (the name, empty if
-    losses are equal). ParameterError if there is no such method.
+    Parameters
+    ----------
+    first, second : str
+        Names of :data:`~microagg.studies.landscape.METHODS`.
+
+    Returns
+    -------
+    DataFrame
+        A row per data set and k, with the columns data, k, first and second (information loss, percent), less (the
+        percentage by which the better loss is lower, negative if ``second`` is better; mean over the seeds, each on the
+        same records), less_sd (standard deviation over the seeds, NaN for a single one) and winner (the name, empty if
+        losses are equal).
+
+    Raises
+    ------
+    ParameterError
+        If there is no such method.
     """
     for method in (first, second):
         check_choice("method", method, list(METHODS))
@@ -99,15 +112,19 @@ def duel(first: str, second: str) -> pd.DataFrame:
 def matrix(k: int | None = None, above: str = "best") -> pd.DataFrame:
     """Percentage by which each method's loss exceeds the best known loss, or the lower bound, on each data set.
 
-    Rows are methods, by name, the lowest mean first; columns are data sets, and ``mean`` over them. NaN if a method was
-    not run; its mean is NaN, too, and it comes last.
-
     Parameters
     ----------
     k : int, optional
         One of :data:`~microagg.studies.landscape.KS`; by default the mean over all of them, for methods that were run
         at all.
     above : {"best", "floor"}
+        The reference of the comparison: the best known loss, or the lower bound.
+
+    Returns
+    -------
+    DataFrame
+        Rows are methods, by name, the lowest mean first; columns are data sets, and ``mean`` over them. NaN if a method
+        was not run; its mean is NaN, too, and it comes last.
 
     Raises
     ------
@@ -128,10 +145,6 @@ def matrix(k: int | None = None, above: str = "best") -> pd.DataFrame:
 def pareto(data: str | None = None, k: int | None = None) -> pd.DataFrame:
     """Loss and time of each method, and the methods that no other surpasses in both.
 
-    Ascending by seconds, with the columns method, title, above_best (percent, mean over data sets and k), seconds (of
-    the processor for one partition: the mean over k, and over several data sets the geometric mean), and front: whether
-    the method is on the Pareto front of both, without methods that are not LESS_LOSS or LESS_TIME better.
-
     Parameters
     ----------
     data : str, optional
@@ -139,6 +152,13 @@ def pareto(data: str | None = None, k: int | None = None) -> pd.DataFrame:
     k : int, optional
         One of :data:`~microagg.studies.landscape.KS`. By default all data sets and k, for the methods that were run at
         each.
+
+    Returns
+    -------
+    DataFrame
+        Ascending by seconds, with the columns method, title, above_best (percent, mean over data sets and k), seconds
+        (of the processor for one partition: the mean over k, and over several data sets the geometric mean), and front:
+        whether the method is on the Pareto front of both, without methods that are not LESS_LOSS or LESS_TIME better.
 
     Raises
     ------
