@@ -212,8 +212,8 @@ def _numbers(column: ColumnValues, numbers: FloatArray, labels: Mapping[Any, str
     values = [f"{figure(code)} is {text!r}" for code, text in sorted(labelled.items()) if code not in no_values]
     doubts = [listing(values, _MAX_EXCEPTIONS)] if values else []
     if coded.any():
-        says = f" ({listing([repr(labelled[code]) for code in no_values], 3)})" if labelled else ""
-        doubts += _codes(column, coded, says or f", far from all others ({interval(usual)})")
+        message = f" ({listing([repr(labelled[code]) for code in no_values], 3)})" if labelled else ""
+        doubts += _codes(column, coded, message or f", far from all others ({interval(usual)})")
     if infinite := column.n_where(np.isinf(numbers)):
         doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: recode them, or have them missing")
     is_long = whole and len(usual) > 0 and usual.min() >= 10

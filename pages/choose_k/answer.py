@@ -56,18 +56,18 @@ def controls(workspace: Workspace, rows: Callable[[], pd.DataFrame]) -> None:
 
     with st.container(horizontal=True, vertical_alignment="bottom", key="limits"):
         name = "" if acceptable.by_k else f": {limits.risk_name(acceptable)}"
-        says = (
+        message = (
             "The re-identification risk of a record: 1 / the size of its group. An outsider who knows its "
             "quasi-identifiers picks the right record with at most this probability. The smallest k that meets the limit "
             "is chosen. A number of percent can be typed, too."
         )
         write = partial(_risk_label, by_k=acceptable.by_k)
-        _field(f"Largest acceptable risk{name}", "w_risk_limit", acceptable.risk, _RISKS, write, take_risk, says)
-        says = (
+        _field(f"Largest acceptable risk{name}", "w_risk_limit", acceptable.risk, _RISKS, write, take_risk, message)
+        message = (
             "The information loss: IL of numbers and dates, Total-IL where there are categories. A number of percent can "
             "be typed, too."
         )
-        _field("Largest acceptable loss", "w_limit", acceptable.loss, _LOSSES, _loss_label, take_loss, says)
+        _field("Largest acceptable loss", "w_limit", acceptable.loss, _LOSSES, _loss_label, take_loss, message)
         with st.popover("Thresholds used in practice", type="tertiary", icon=":material/gavel:"):
             for rule in RULES:
                 st.markdown(f"**k = {rule.k}** · [{rule.authority}]({rule.url}): {rule.text}.")
@@ -83,10 +83,10 @@ def _field(
     offered: Sequence[float],
     write: Callable[[float], str],
     take: Callable[[Any], None],
-    says: str,
+    message: str,
 ) -> None:
     options = sorted({*offered, value, NONE}, reverse=True)
-    how: dict[str, Any] = {"options": options, "format_func": write, "accept_new_options": True, "help": says}
+    how: dict[str, Any] = {"options": options, "format_func": write, "accept_new_options": True, "help": message}
     state.tied(st.selectbox, label, key, value, take, width=270, **how)
 
 
@@ -198,17 +198,17 @@ def _draw_run(
             meets_loss=judged["meets_loss"].mask(is_run, verdict.meets_loss),
         )
         run = judged[is_run].iloc[0]
-    says = verdict.sentence
+    message = verdict.sentence
     if cause.raises:  # the risk of other runs is not known, either
         further = "" if verdict.meets_risk else cause.sentence
     elif complete and not verdict.meets:
-        says, further, offers = _suggest_alternatives(workspace, judged, run, verdict.sentence, acceptable)
+        message, further, offers = _suggest_alternatives(workspace, judged, run, verdict.sentence, acceptable)
     if verdict.meets_risk and (best := _lower_loss(judged, run)) is not None:
         offers = [(label, other) for label, other in offers if other.name != best.name]
         offers.append((methods.offer(best["variant"], best["loss"], run["loss"]), best))
     is_open = exact is None and acceptable.by_k and verdict.meets_risk and bool(released.unprotected(workspace))
     icon = _OPEN if is_open else _OK if verdict.meets else _NOT
-    words.markdown(f"{icon} **{escape_markdown(prefix + says)}** {escape_markdown(further)}")
+    words.markdown(f"{icon} **{escape_markdown(prefix + message)}** {escape_markdown(further)}")
     if is_open:
         names = named(released.unprotected(workspace))
         when = "this is being computed" if released.is_under_way() else "Release computes it"
@@ -256,7 +256,7 @@ def _lower_loss(judged: pd.DataFrame, run: pd.Series) -> pd.Series | None:
 
 
 def _suggest_alternatives(
-    workspace: Workspace, judged: pd.DataFrame, run: pd.Series, says: str, acceptable: Limits
+    workspace: Workspace, judged: pd.DataFrame, run: pd.Series, message: str, acceptable: Limits
 ) -> tuple[str, str, list[tuple[str, pd.Series]]]:
     """Return sentences on the runs that meet both limits, or the nearest ones if none does, and the offers of them."""
     both = judged[judged["meets_risk"] & judged["meets_loss"]]
@@ -264,7 +264,7 @@ def _suggest_alternatives(
         of_method = both[both["variant"] == run["variant"]]
         best = (of_method if len(of_method) else both).sort_values(["loss", "k"], kind="stable").iloc[0]
         further = limits.judge(_name(best), best["risk"], best["loss"], acceptable).sentence
-        return says, further, [(f"Use {_name(best)}", best)]
+        return message, further, [(f"Use {_name(best)}", best)]
     offers, parts = [], []
     for met, order in (("meets_risk", ["loss", "risk"]), ("meets_loss", ["risk", "loss"])):
         near = judged[judged[met]].sort_values(order, kind="stable")
@@ -279,7 +279,7 @@ def _suggest_alternatives(
             parts.append(f"k = {best['k']:,}{title} {lacks}")
             offers.append((f"Use {_name(best)}", best))
     if not parts:
-        return says, "", []
+        return message, "", []
     proof = ""
     if acceptable.by_k and not workspace.is_sample and acceptable.smallest_k <= workspace.n:
         [bound] = certificate.floors(workspace, [acceptable.smallest_k])

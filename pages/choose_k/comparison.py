@@ -99,8 +99,8 @@ def _sample(workspace: Workspace) -> None:
         "apart, so losses are higher than on all records.",
     )
     if workspace.is_sample:
-        says = "The same seed draws the same records."
-        state.bound(st.number_input, "Seed of the sample", "sample_seed", min_value=0, step=1, help=says)
+        message = "The same seed draws the same records."
+        state.bound(st.number_input, "Seed of the sample", "sample_seed", min_value=0, step=1, help=message)
 
 
 def say_sample(workspace: Workspace) -> None:

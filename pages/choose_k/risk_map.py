@@ -198,14 +198,14 @@ def _impossible(figure: go.Figure, limits: Limits, across: Axis, upward: Axis) -
     line = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}
     if limits.least:
         figure.add_hline(limits.least, line=line, layer="below")
-        says, y = f"lower bound at k = {limits.k:,}", upward.coordinate(limits.least)
-        _note(figure, says, 0, y, xref="paper", xanchor="left", yanchor="bottom")
+        message, y = f"lower bound at k = {limits.k:,}", upward.coordinate(limits.least)
+        _note(figure, message, 0, y, xref="paper", xanchor="left", yanchor="bottom")
     if limits.cap is not None and across.low < limits.cap < across.high:
         figure.add_vline(limits.cap, line=line, layer="below")
-        says, x = f"at most 1/{limits.k:,} at k = {limits.k:,}", across.coordinate(limits.cap)
+        message, x = f"at most 1/{limits.k:,} at k = {limits.k:,}", across.coordinate(limits.cap)
         # On the left no run has so low a loss.
         anchor = "right" if across.share(limits.cap) > 0.5 else "left"
-        _note(figure, says, x, 0, yref="paper", xanchor=anchor, yanchor="bottom")
+        _note(figure, message, x, 0, yref="paper", xanchor=anchor, yanchor="bottom")
 
 
 def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: Axis) -> None:

@@ -89,8 +89,8 @@ def _results(workspace: Workspace) -> dict[str, Result]:
     keys = [result.method.key for result in results.values()]
     digests = [digest_array(result.partition.labels) for result in results.values()]
     identity = (workspace.digest, workspace.exposed.digest, k, *keys, *digests)
-    says = "Forming groups that meet the guarantees"
-    held = jobs.once("held", identity, keys, says, meet_guarantees, workspace.n)
+    message = "Forming groups that meet the guarantees"
+    held = jobs.once("held", identity, keys, message, meet_guarantees, workspace.n)
     return dict(zip(results, held or [], strict=bool(held)))
 
 
@@ -106,10 +106,10 @@ def _verdict(sides: list[Side]) -> None:
         return
     better, worse = sorted(sides, key=lambda side: side.loss)
     k, less = better.partition.k, 100 * (1 - better.loss / worse.loss) if worse.loss else 0.0
-    says = f"At k = {k}, {better.label} has {percent(less, 2)} lower loss than {worse.label}."
+    message = f"At k = {k}, {better.label} has {percent(less, 2)} lower loss than {worse.label}."
     if worse.loss <= better.loss * (1 + 1e-9):
-        says = f"At k = {k}, {better.label} and {worse.label} have the same loss."
-    st.header(escape_markdown(says))
+        message = f"At k = {k}, {better.label} and {worse.label} have the same loss."
+    st.header(escape_markdown(message))
 
 
 def _against_k(workspace: Workspace, sides: list[Side]) -> None:
@@ -143,9 +143,9 @@ def _linked(workspace: Workspace, view: View, sides: list[Side]) -> None:
     chosen, is_numeric = group.chosen(workspace, sides), workspace.is_numeric
     with st.container(horizontal=True, vertical_alignment="center"):
         differs = int(np.count_nonzero(~metrics.grouped_alike(sides[0].partition.labels, sides[-1].partition.labels)))
-        says = "Records grouped alike on both sides fade. Color marks the records whose loss is lower on this side."
+        message = "Records grouped alike on both sides fade. Color marks the records whose loss is lower on this side."
         label = f"Differences only ({differs:,} of {count(workspace.n, 'record')})"
-        only = len(sides) > 1 and st.toggle(label, key="clusters_differences", help=says)
+        only = len(sides) > 1 and st.toggle(label, key="clusters_differences", help=message)
         if chosen is not None:
             st.button("× All groups", on_click=group.choose, args=(workspace, None))
     drawn = figures.planes(
@@ -174,27 +174,27 @@ def _click(workspace: Workspace, side: int, key: str) -> None:
 
 
 def _remarks(view: View, workspace: Workspace) -> None:
-    says = []
+    message = []
     if len(view.rows) < workspace.n:
-        says.append(
+        message.append(
             f"The figure shows a random sample of {len(view.rows):,} records. All numbers are for all "
             f"{workspace.n:,} records."
         )
     if workspace.is_sample:
-        says.append(
+        message.append(
             f"This is a sample of {workspace.n:,} of {workspace.n_complete:,} records; the loss of all records is lower."
         )
     if workspace.rules[0]:
-        says.append(
+        message.append(
             f"Groups meet the guarantees of the release: {escape_markdown(guarantees.describe(workspace.requested))}."
         )
     elif workspace.rules[1]:
-        says.append(f"The guarantees beyond k cannot be met, so groups are drawn without them. {workspace.rules[1]}")
+        message.append(f"The guarantees beyond k cannot be met, so groups are drawn without them. {workspace.rules[1]}")
     if workspace.schema.strata:
         within = listing([escape_markdown(name) for name in workspace.schema.strata])
-        says.append(f"Groups are formed within {within}.")
-    if says:
-        st.caption(" ".join(says))
+        message.append(f"Groups are formed within {within}.")
+    if message:
+        st.caption(" ".join(message))
 
 
 def _save(workspace: Workspace, view: View, sides: list[Side]) -> None:

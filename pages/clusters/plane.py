@@ -115,11 +115,13 @@ def _planes(workspace: Workspace) -> dict[str, str]:
 def pick(workspace: Workspace) -> None:
     titles, plane = _planes(workspace), _chosen(workspace)
     what = "variance" if workspace.is_numeric else "squared distances"
-    says = (
+    message = (
         f"Records differ most along the two principal axes, which have this share of the {what}. Groups that overlap on "
         "the plane may differ in other attributes."
     )
-    state.bound(st.selectbox, "Plane", "plane", selected=plane, options=list(titles), format_func=titles.get, help=says)
+    state.bound(
+        st.selectbox, "Plane", "plane", selected=plane, options=list(titles), format_func=titles.get, help=message
+    )
 
 
 def pick_attributes(workspace: Workspace) -> None:

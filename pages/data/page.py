@@ -42,8 +42,8 @@ def body() -> None:
     with left:
         sources.pick_data()
         if choices.data in tables.SYNTHETIC:
-            says = "The set is generated; the same seed gives the same records."
-            state.bound(st.number_input, "Seed", "seed", min_value=0, step=1, help=says)
+            message = "The set is generated; the same seed gives the same records."
+            state.bound(st.number_input, "Seed", "seed", min_value=0, step=1, help=message)
     is_there = True
     if choices.data == state.UPLOAD:
         sources.upload()
@@ -91,7 +91,7 @@ def _columns(table: Table) -> None:
         with right[0]:
             panel.show(table, workspace, name, names)
     with st.expander("What the roles mean"):
-        st.markdown("\n".join(f"- **{columns.ROLES[role]}**: {says}" for role, says in _MEANINGS.items()))
+        st.markdown("\n".join(f"- **{columns.ROLES[role]}**: {message}" for role, message in _MEANINGS.items()))
     recodings.show(table)
     _settings(table)
     if problem:
@@ -231,12 +231,12 @@ def _classes(table: Table) -> None:
             f"{MOST_CLASSES} values, none of them missing. No class label is used."
         )
     options.setdefault(chosen, str(declared) if chosen == declared else "None")
-    says = (
+    message = (
         "The column that users of the release will predict, such as an income bracket. It is released as it is. With "
         "categorical quasi-identifiers, methods with a class penalty keep its values together, and the classification metric "
         f"measures how well. A confidential column or a stratum with 2 to {MOST_CLASSES} values and no missing ones."
     )
-    how: dict[str, Any] = {"options": list(options), "format_func": options.get, "help": says}
+    how: dict[str, Any] = {"options": list(options), "format_func": options.get, "help": message}
     state.bound(st.selectbox, "Class label to predict (optional)", "classes", disabled=len(options) == 1, **how)
 
 

@@ -73,14 +73,14 @@ def _suggestion(source: Table, column: Column) -> None:
         st.caption(sentence(reason))
         return
     needs_decision = column.name in columns.doubts(source)
-    says = f"**{'Needs a decision' if needs_decision else 'Suggested'}**: {escape_markdown(reason)}{'' if reason.endswith('?') else '.'}"
-    (st.warning if needs_decision else st.caption)(says)
+    message = f"**{'Needs a decision' if needs_decision else 'Suggested'}**: {escape_markdown(reason)}{'' if reason.endswith('?') else '.'}"
+    (st.warning if needs_decision else st.caption)(message)
     label = f"Accept the role {columns.ROLES[column.role]}"
     st.button(label, key="accept_one", on_click=columns.accept, args=(source, [column.name]))
 
 
 def _role_and_kind(source: Table, column: Column) -> None:
-    roles = {key: says for key, says in columns.ROLES.items() if column.kinds or key != "quasi_identifiers"}
+    roles = {key: message for key, message in columns.ROLES.items() if column.kinds or key != "quasi_identifiers"}
     _pick(st.pills, source, column, "role", column.role, roles)
     if len(column.kinds) > 1:
         kinds = {pair: kind_title(column, *pair) for pair in column.kinds}
@@ -139,8 +139,8 @@ def _missing(source: Table, column: Column) -> None:
             st.markdown(escape_markdown(label))
     if column.n_missing:
         fill = "Fill in the most frequent" if column.kind == "nominal" else "Fill in the median"
-        says = {"drop": "Leave the record out", "category": "A category of its own", "impute": fill}
-        options = {key: f"{says[key]} ({column.n_missing:,})" for key in column.possible_gaps}
+        message = {"drop": "Leave the record out", "category": "A category of its own", "impute": fill}
+        options = {key: f"{message[key]} ({column.n_missing:,})" for key in column.possible_gaps}
         st.markdown(":small[**Missing values**]")
         label, how = f"Missing values of {column.name}", {"options": list(options), "format_func": options.get}
         _tie(st.selectbox, source, column, "gaps", column.gaps, label, **how)
@@ -275,8 +275,10 @@ def _ordinal(table: Table, name: str) -> None:
 
     if not columns.is_entered(table, name):
         st.info("The categories are in alphabetical order. Move lines below to put them in theirs.")
-    says = "A group becomes a range of this order; each step counts the same."
-    _editor(table, name, "The order: one category on each line, the lowest first", "\n".join(levels), keep, help=says)
+    message = "A group becomes a range of this order; each step counts the same."
+    _editor(
+        table, name, "The order: one category on each line, the lowest first", "\n".join(levels), keep, help=message
+    )
     _say_uncovered(table, name, "order", lambda lacking: keep("\n".join([*levels, *lacking])))
     counts = columns.counts(table, name)
     in_order = bars({level: counts.get(level, 0) for level in levels})
@@ -381,8 +383,8 @@ def _intervals(name: str, numbers: FloatArray) -> None:
         if limits:
             columns.recode(name, recodes.intervals(numbers, limits))
 
-    label, says = "Your intervals, by the numbers at which they begin", "18, 40, 65 makes <18, 18–39, 40–64 and 65+."
-    text = st.text_input(label, key=key, placeholder="18, 40, 65", help=says, on_change=take)
+    label, message = "Your intervals, by the numbers at which they begin", "18, 40, 65 makes <18, 18–39, 40–64 and 65+."
+    text = st.text_input(label, key=key, placeholder="18, 40, 65", help=message, on_change=take)
     if text and not _limits(text):
         st.error(f"{escape_markdown(repr(text))} is not a list of numbers: enter numbers such as 18, 40, 65.")
 

@@ -183,8 +183,8 @@ def _preview(offer: Offer) -> None:
     frame = offer.preview.frame
     n = offer.preview.n_records
     size = f"{count(n, 'record')}, " if n is not None else ""
-    says = [f"It gives {size}{count(frame.shape[1], 'column')}.", *(notice.text for notice in offer.preview.done)]
-    st.caption(escape_markdown(" ".join(says)))
+    message = [f"It gives {size}{count(frame.shape[1], 'column')}.", *(notice.text for notice in offer.preview.done)]
+    st.caption(escape_markdown(" ".join(message)))
     excerpt = frame.iloc[:, :_MOST_COLUMNS]
     rows = [list(excerpt.columns), *excerpt.astype(object).where(excerpt.notna(), "").to_numpy().tolist()]
     cells = [[shortened(" ".join(str(cell).split()), _WIDEST) for cell in row] for row in rows]

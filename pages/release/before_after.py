@@ -281,15 +281,15 @@ def _distribution(workspace: Workspace, name: str, before: pd.DataFrame, release
         shrinks = 100 * (1 - change["sd_after"] / change["sd_before"])
         old_mean, _, new_mean = _arrow(change, "mean").partition(" → ")
         mean = f"stays {old_mean}" if old_mean == new_mean else f"goes from {old_mean} to {new_mean}"
-        says = f"the spread shrinks by {shrinks:.2g} %, the mean {mean}"
+        message = f"the spread shrinks by {shrinks:.2g} %, the mean {mean}"
     elif is_numeric_dtype(old) and not is_numeric_dtype(new):
-        says = f"on average a range spans {change['lost']:.3g} % of all values"
+        message = f"on average a range spans {change['lost']:.3g} % of all values"
         released = "released, ranges spread evenly"
     else:
-        says = f"from {count(old.nunique(), 'value')} to {new.nunique():,}"
+        message = f"from {count(old.nunique(), 'value')} to {new.nunique():,}"
     show_figure(
         draw_distribution(_counts(identity, name, old, release), released),
-        title=f"{workspace.table.with_label(name)}: {says}",
+        title=f"{workspace.table.with_label(name)}: {message}",
         key="before_after",
         alt=f"How many records have which {name}, before and released.",
     )
@@ -317,15 +317,15 @@ def _side_by_side(before: pd.DataFrame, release: Release, columns: Sequence[str]
         return [f"background-color: {theme.BAND if dark else 'transparent'}; {bold}" for dark in band]
 
     group = st.column_config.NumberColumn("Group", pinned=True, width="small")
-    says = (
+    message = (
         f"{len(order)} of {count(len(labels), 'record')}, group by group, at most {_SHOWN_OF_A_GROUP} of each: each "
         "original value and the released one (→)."
     )
     if (new.astype(object) == ANYTHING).to_numpy().any():
-        says += f" {escape_markdown(ANYTHING)} stands for anything."
+        message += f" {escape_markdown(ANYTHING)} stands for anything."
     with folded:
         show_table(view.style.apply(tint, axis=0), {"group": group}, height=420)
-        st.caption(says)
+        st.caption(message)
         _say_first(_SHOWN_BESIDE, len(columns))
 
 

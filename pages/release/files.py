@@ -42,17 +42,17 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
     """Draw the download of the protected file and the picker of its format."""
     how: dict[str, Any] = {"options": list(_FORMATS), "format_func": _FORMATS.get, "width": 100}
     state.bound(st.selectbox, "Format", "format", label_visibility="collapsed", **how)
-    says = None if ready else _BLOCKED
+    message = None if ready else _BLOCKED
     label = f"Download {_FORMATS[state.current().release.format]}"
-    download(label, data, released_name(workspace), type="primary", disabled=not ready, help=says)
+    download(label, data, released_name(workspace), type="primary", disabled=not ready, help=message)
 
 
 def say_renamed(release: Release) -> None:
     ending = state.current().release.format
     if renamed := renamed_columns(release.frame, ending):
         called = [f"{column!r} is called {written!r}" for column, written in renamed.items()]
-        says = f"{_FORMATS[ending]} does not take every name: {listing(called)}. The full names are in the labels."
-        st.caption(escape_markdown(says))
+        message = f"{_FORMATS[ending]} does not take every name: {listing(called)}. The full names are in the labels."
+        st.caption(escape_markdown(message))
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Writing the file, and reading it again to count …")
@@ -66,7 +66,7 @@ def written(identity: Hashable, name: str, _release: Release, _original: Reading
 
 
 def recipe_button(workspace: Workspace, recipe: dict[str, Any]) -> None:
-    says = (
+    message = (
         "What microagg.replay needs, besides the original file, to make the same release again. Keep it with the original, "
         "not with the release."
     )
@@ -74,7 +74,7 @@ def recipe_button(workspace: Workspace, recipe: dict[str, Any]) -> None:
         "Recipe",
         lambda: json.dumps(recipe, indent=2, ensure_ascii=False),
         f"{file_stem(workspace)}_recipe.json",
-        help=says,
+        help=message,
     )
 
 
@@ -136,16 +136,16 @@ _REPORTS = {
 
 def offer(workspace: Workspace, contents: Callable[..., dict[str, Any]] | None, *, for_steward: bool = False) -> None:
     """Draw the download of the report to sign, or of the one for the steward; disabled without ``contents``."""
-    label, ending, says = _REPORTS[for_steward]
+    label, ending, message = _REPORTS[for_steward]
 
     def write() -> str:
         assert contents is not None
         return document(contents(for_steward=for_steward))
 
     if contents is None:
-        says = "It is ready once risk and data quality, below, are measured and compared."
+        message = "It is ready once risk and data quality, below, are measured and compared."
     name = f"{file_stem(workspace)}_{ending}.html"
-    download(label, write, name, disabled=contents is None, help=says)
+    download(label, write, name, disabled=contents is None, help=message)
 
 
 def _cells(workspace: Workspace) -> tuple[dict[Method, str], list[int], list[jobs.Cell], bool]:

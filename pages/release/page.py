@@ -88,32 +88,32 @@ def _verdict(
     is_ok = counted.level == "ok"
     with st.container(horizontal=True, gap="medium", key="verdict_figures"):
         of = "counted" if realized == k else f"counted; {k:,} chosen"
-        _figure("k", f"{realized:,}", of if is_ok else "not met", met=is_ok, says=sentence(counted.text))
+        _figure("k", f"{realized:,}", of if is_ok else "not met", met=is_ok, message=sentence(counted.text))
         name = limits.risk_name(verdict.limits)
         _limited(
             f"{name[:1].upper()}{name[1:]}", verdict.risk, verdict.limits.risk, verdict.meets_risk, before_after.RISK
         )
-        says = f"{release.report.measure} of the released quasi-identifiers."
-        _limited("Loss", verdict.loss, verdict.limits.loss, verdict.meets_loss, says)
+        message = f"{release.report.measure} of the released quasi-identifiers."
+        _limited("Loss", verdict.loss, verdict.limits.loss, verdict.meets_loss, message)
         left_out = f"{dropped:,} records with missing values are left out." if dropped else None
-        _figure("Records", f"{n:,}", f"of {n + dropped:,}" if dropped else "all", says=left_out)
+        _figure("Records", f"{n:,}", f"of {n + dropped:,}" if dropped else "all", message=left_out)
     _offer_best(workspace)
 
 
-def _limited(label: str, value: float | None, limit: float, is_met: bool, says: str) -> None:
+def _limited(label: str, value: float | None, limit: float, is_met: bool, message: str) -> None:
     """Draw a figure in percent with its limit; None if it is not measured yet."""
     if value is None:
         _figure(label, "…", "being measured")
     else:
         met = None if limit == limits.NONE else is_met
-        _figure(label, limits.written(value, limit), limits.in_words(limit), met=met, says=says)
+        _figure(label, limits.written(value, limit), limits.in_words(limit), met=met, message=message)
 
 
-def _figure(label: str, value: str, note: str, *, met: bool | None = None, says: str | None = None) -> None:
+def _figure(label: str, value: str, note: str, *, met: bool | None = None, message: str | None = None) -> None:
     """Draw a figure with a note below it: green if it is ``met``, orange if not, gray if nothing is asked of it."""
     color: Any
     color, icon = {True: ("green", "✓ "), False: ("orange", "⚠ "), None: ("gray", "")}[met]
-    st.metric(label, value, f"{icon}{note}", delta_color=color, delta_arrow="off", help=says, width="content")
+    st.metric(label, value, f"{icon}{note}", delta_color=color, delta_arrow="off", help=message, width="content")
 
 
 def _offer_best(workspace: Workspace) -> None:
@@ -134,31 +134,35 @@ def _offer_best(workspace: Workspace) -> None:
 
 def _values(workspace: Workspace) -> None:
     statistic = released.statistic(workspace)
-    says = (
+    message = (
         "Mean or median of numbers and dates, the middle one of ordered categories, the most frequent one of others. Or "
         "what the records of a group have in common: [30, 45] and Blue collar, or {Craft-repair, Sales}."
     )
-    state.either("Values of a group become their", "statistic", _STATISTICS, selected=statistic, wrap=True, help=says)
+    state.either(
+        "Values of a group become their", "statistic", _STATISTICS, selected=statistic, wrap=True, help=message
+    )
     if statistic in ("mean", "median"):
-        says = "Off: means have as many decimals as the file, and integers stay integers. k is counted after rounding."
-        state.bound(st.toggle, "Keep all digits", "exact", help=says)
+        message = (
+            "Off: means have as many decimals as the file, and integers stay integers. k is counted after rounding."
+        )
+        state.bound(st.toggle, "Keep all digits", "exact", help=message)
     else:
-        says = (
+        message = (
             "Ranges of numbers and dates: as text such as [30, 45], as two columns of numbers such as age_lower and "
             "age_upper, or as the middle of the range, 37.5."
         )
-        state.either("Ranges are written as", "ranges", _RANGES, help=says)
+        state.either("Ranges are written as", "ranges", _RANGES, help=message)
     if shuffle := state.current().release.shuffle:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Keep the row order of the file", on_click=state.update, kwargs={"shuffle": None})
-            says = (
+            message = (
                 "The recipe then holds the seed of the row order: anyone who has it can restore the order of the file."
             )
 
             def record(on: bool) -> None:
                 state.update(shuffle="recorded" if on else True)
 
-            state.tied(st.toggle, "Record the row order", "w_recorded", shuffle == "recorded", record, help=says)
+            state.tied(st.toggle, "Record the row order", "w_recorded", shuffle == "recorded", record, help=message)
     recodings.show(workspace.table)
 
 
@@ -177,32 +181,32 @@ def _beyond_k(workspace: Workspace) -> None:
         name = st.selectbox("Confidential column", names, key="w_guaranteed", width=230)
         limit, t = (requested.get(option, {}).get(name) for option in ("diversity", "closeness"))
         distinct, entropy = (None, limit[1]) if isinstance(limit, tuple) else (limit, None)
-        says = "Distinct l-diversity: each class has at least this number of values of the column."
-        _limit("Distinct values, at least", "distinct", name, distinct, says, min_value=1, step=1)
-        says = (
+        message = "Distinct l-diversity: each class has at least this number of values of the column."
+        _limit("Distinct values, at least", "distinct", name, distinct, message, min_value=1, step=1)
+        message = (
             "Entropy l-diversity: the values of each class are as diverse as this number of equally frequent ones. It "
             "replaces distinct values."
         )
         how: dict[str, Any] = {"min_value": 1.0, "step": 0.1, "format": "%g"}
-        _limit("Equally frequent values, at least", "entropy", name, entropy, says, **how)
-        says = (
+        _limit("Equally frequent values, at least", "entropy", name, entropy, message, **how)
+        message = (
             "t-closeness: the earth mover's distance of the values of a class from those of all records, from 0, the "
             "same, to 1; of numbers, dates and ordered categories by their ranks."
         )
         how = {"min_value": 0.0, "max_value": 1.0, "step": 0.05, "format": "%g"}
-        _limit("Distance from all records, at most", "closeness", name, t, says, **how)
+        _limit("Distance from all records, at most", "closeness", name, t, message, **how)
     if requested:
         st.caption(f"Requested: {escape_markdown(guarantees.describe(guarantees.requested(**requested)))}.")
 
 
-def _limit(label: str, rule: str, name: str, value: float | None, says: str, **bounds: Any) -> None:
+def _limit(label: str, rule: str, name: str, value: float | None, message: str, **bounds: Any) -> None:
     """Draw the field of a limit by a rule of :class:`microagg.release.guarantees.Guarantee`; empty for none."""
     option = "closeness" if rule == "closeness" else "diversity"
 
     def take(entered: float | None) -> None:
         state.guarantee(option, name, ("entropy", entered) if rule == "entropy" and entered is not None else entered)
 
-    how = {"value": None, "placeholder": "none", "help": says, "width": 230}
+    how = {"value": None, "placeholder": "none", "help": message, "width": 230}
     state.tied(st.number_input, label, f"w_{rule}", value, take, **how, **bounds)
 
 

@@ -216,11 +216,11 @@ class _Frame:
 
     def records(self, names: Sequence[str]) -> dict[str, Any]:
         """Positions, names and texts of the records."""
-        says = [
+        message = [
             f"{name}: " + ", ".join(f"{title} {number:g}" for title, number in zip(self._attributes, row, strict=True))
             for name, row in zip(names, self.X.tolist(), strict=True)
         ]
-        return {"names": list(names), "x": self.x, "y": self.y, "labels": self.labels, "says": says}
+        return {"names": list(names), "x": self.x, "y": self.y, "labels": self.labels, "says": message}
 
     def point(self, coordinates: Sequence[float]) -> list[float | None]:
         """Position of a point of all attributes in the picture."""

@@ -194,22 +194,22 @@ _OVERALL |= {"correlation_change", "correlation_pair", "interval_disclosure"}
 
 def _withhold(contents: dict[str, Any]) -> None:
     """Remove figures that reveal a value of a record from ``contents``, and state the reasons under "withheld"."""
-    report, assessment, says = contents["report"], contents["assessment"], contents["withheld"]
+    report, assessment, message = contents["report"], contents["assessment"], contents["withheld"]
     dominated = set(map(str, report["dominated"]))
     if not dominated:
         return
-    says["attributes"] = (
+    message["attributes"] = (
         f"Mean, standard deviation and loss of {quoted(report['dominated'])}, and figures counted in them, are "
         "withheld: one or two records dominate them, and their values could be computed."
     )
-    says["overall"] = (
+    message["overall"] = (
         "The information loss, changes of correlations and other figures over all quasi-identifiers are withheld: "
         "less what the others contribute, they are the figures above."
     )
     contents["promise"]["loss"] = "The information loss is withheld: section 5 says why."
     if contents["comparison"]:
         contents["comparison"] = None
-        says["comparison"] = "The comparison with other methods and k is withheld: their losses tell the same value."
+        message["comparison"] = "The comparison with other methods and k is withheld: their losses tell the same value."
     for finding in [*report["findings"], *report["accepted"]]:
         if finding["code"] == "loss":
             finding["text"] = "The steward's report says whether the loss is within the limit."
