@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # The files of a release, and a line on stderr that is not a result.
 _FILES = ("out", "report", "steward_report", "recipe")
-_say = partial(click.echo, err=True)
+_print = partial(click.echo, err=True)
 
 # --- releases in parts: of files that do not fit into memory, by the workers of Dask ----------------------------------
 
@@ -126,7 +126,7 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
     doubtful = {each.code for each in release.findings if each.level != "ok"}
     for code in targets["accept"]:
         if code not in doubtful:
-            _say(f"Note: --accept {code} was not needed: there is no such problem.")
+            _print(f"Note: --accept {code} was not needed: there is no such problem.")
     if accepted := [code for code in targets["accept"] if code in doubtful]:
         release = release.accept(*accepted, reason=targets["reason"])
     written = _target_files(targets)
@@ -135,7 +135,7 @@ def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]
     else:
         click.echo(release.report.summary())
         _print_warnings(release.report.warnings)
-        _say(f"Written: {', '.join(written)}")
+        _print(f"Written: {', '.join(written)}")
 
 
 # --- releases in memory: made, or replayed from a recipe --------------------------------------------------------------
@@ -280,7 +280,7 @@ def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any]) -> N
     if stops:
         _print_stops(stops, blocked=out is not None)
     if written and not targets["as_json"]:
-        _say(f"Written: {', '.join(written)}")
+        _print(f"Written: {', '.join(written)}")
     if out is not None and stops:
         click.get_current_context().exit(FAILS)
 
@@ -288,16 +288,16 @@ def deliver(release: Release, data: flags.Data, targets: Mapping[str, Any]) -> N
 def _print_warnings(findings: Iterable[Finding]) -> None:
     """Print warnings, and findings that were accepted."""
     for finding in findings:
-        _say(finding.text if finding.code == "accepted" else f"Warning: {finding.text}")
+        _print(finding.text if finding.code == "accepted" else f"Warning: {finding.text}")
 
 
 def _print_stops(stops: Iterable[Finding], *, blocked: bool = True) -> None:
     for finding in stops:
         acceptable = CHECKS[finding.code].acceptable
         advice = f" (to release despite it, add --accept {finding.code} and --reason TEXT)" if acceptable else ""
-        _say(f"Problem: {finding.text}{advice}")
+        _print(f"Problem: {finding.text}{advice}")
     if blocked:
-        _say("Nothing was written.")
+        _print("Nothing was written.")
 
 
 def _target_files(targets: Mapping[str, Any]) -> list[str]:

@@ -16,7 +16,7 @@ from pandas.api import types
 
 from microagg.columns import dates, numerals
 from microagg.columns.names import CODE
-from microagg.columns.numerals import AsNumbers, is_sure, offers, says_number
+from microagg.columns.numerals import AsNumbers, is_number_text, is_sure, offers
 from microagg.columns.taxonomy import category
 from microagg.columns.values import ColumnValues
 from microagg.tables.stata_spss import means_no_value
@@ -286,7 +286,7 @@ def _number_text(column: ColumnValues) -> Reading | None:
     if _is_unlikely(column, lambda text: any(numerals.parse(text, form) is not None for form in numerals.NOTATIONS)):
         return None
     numbers = numerals.values(column.texts.tolist())
-    fits = says_number(numbers)
+    fits = is_number_text(numbers)
     odd = _exceptions(column, fits)
     text = np.array([isinstance(value, str) for value in column.distinct], dtype=np.bool_)
     if odd is None or not is_sure(column.texts[fits & text].tolist()):
@@ -298,7 +298,7 @@ def _number_text(column: ColumnValues) -> Reading | None:
 
 def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading | None:
     """The reading of text as categories that may be read as numbers."""
-    readings, sentence = offers(column, numbers, _says_nothing(column))
+    readings, sentence = offers(column, numbers, _is_no_value(column))
     if not sentence:
         return None
     absent = _absent(column, _NO_VALUE)
@@ -326,7 +326,7 @@ def are_marks(codes: Iterable[Any]) -> bool:
     return bool(marks) and all(marks)
 
 
-def _says_nothing(column: ColumnValues) -> NDArray[np.bool_]:
+def _is_no_value(column: ColumnValues) -> NDArray[np.bool_]:
     """Which distinct values are words for a missing value, or marks of suppressed cells, among numbers and dates."""
     texts = column.folded
     return np.array([text in NO_NUMBER or _SUPPRESSED.fullmatch(text) is not None for text in texts], dtype=np.bool_)
@@ -335,7 +335,7 @@ def _says_nothing(column: ColumnValues) -> NDArray[np.bool_]:
 def _exceptions(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
     """Which distinct values do not fit, if they are few or words for missing values. None otherwise."""
     odd = ~fits
-    n_fit, n_odd = column.n_where(fits), column.n_where(odd & ~_says_nothing(column))
+    n_fit, n_odd = column.n_where(fits), column.n_where(odd & ~_is_no_value(column))
     is_fitting = n_fit > 0 and n_fit >= _MIN_SHARE * (n_fit + n_odd)
     return odd if is_fitting and np.count_nonzero(odd) <= _MAX_EXCEPTIONS else None
 

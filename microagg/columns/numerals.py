@@ -305,7 +305,7 @@ def offers(
     with a sentence if numbers contradict each other. ``numbers`` are the :func:`values` of the distinct values;
     ``silent``, shape (distinct values,), marks words for a missing value.
     """
-    fits = says_number(numbers)
+    fits = is_number_text(numbers)
     is_other = ~fits & ~silent
     n_fit, n_odd = column.n_where(fits), column.n_where(is_other)
     if not n_fit or n_fit < _MIN_NUMBER_SHARE * (n_fit + n_odd) or np.count_nonzero(is_other) > _MAX_EXCEPTIONS:
@@ -331,7 +331,7 @@ def offers(
     return readings, f"text that reads as numbers: {count}, such as {first.example!r} for {options}{doubt}{note}"
 
 
-def says_number(numbers: Mapping[str, FloatArray]) -> NDArray[np.bool_]:
+def is_number_text(numbers: Mapping[str, FloatArray]) -> NDArray[np.bool_]:
     """Whether each text is a number in any notation, shape (n,)."""
     return ~np.logical_and.reduce([np.isnan(values) for values in numbers.values()])
 

@@ -244,7 +244,7 @@ class Release:
             If ``file`` cannot be read, ``path`` cannot be written, ``comparison`` is no such table, or Jinja2 is
             not installed.
         """
-        from microagg.release.report.document import document  # which needs Jinja2
+        from microagg.release.report.html import document  # which needs Jinja2
 
         write_text(path, document(self.to_dict(**about)))
 

@@ -341,7 +341,9 @@ class _Column:
         if Fault in types:
             self._without(lambda cell: type(cell) is Fault and cell == "#N/A")
             faults = self._without(lambda cell: type(cell) is Fault)
-            self._say("errors", faults, "has {count} of Excel, such as {example} in {at}: read as missing.", "error")
+            self._add_notice(
+                "errors", faults, "has {count} of Excel, such as {example} in {at}: read as missing.", "error"
+            )
         if str not in types:
             return
         absent_words = (*MISSING, *missing)
@@ -355,7 +357,7 @@ class _Column:
         text += "though it may be a name or a code, as NA is for Namibia."
         words = set(absent.values())
         offer = Offer(f"Take {', '.join(sorted(words))} as text", {"missing": [w for w in missing if w not in words]})
-        self._say("missing-words", absent, text, "cell", offer)
+        self._add_notice("missing-words", absent, text, "cell", offer)
 
     def read(self) -> Any:
         """The n values, None if missing."""
@@ -365,7 +367,7 @@ class _Column:
         if types <= {int, float, Percent, Code}:
             codes = self._find(lambda cell: type(cell) is Code)
             text = "shows {count} with leading zeros, such as {example} for {number} in {at}: "
-            self._say("leading-zeros", codes, f"{text}the column is kept as the text that is shown.", "number")
+            self._add_notice("leading-zeros", codes, f"{text}the column is kept as the text that is shown.", "number")
         elif types == {dt.datetime}:
             return np.array([np.datetime64("NaT") if cell is None else cell for cell in self._cells], dtype="M8[us]")
         elif types == {str}:
@@ -377,10 +379,12 @@ class _Column:
             counts = listing([f"{count:,} {singular if count == 1 else plural}" for (singular, plural), count in kinds])
             rarest = self._find(lambda cell: cell is not None and _KINDS[type(cell)] == kinds[-1][0])
             if len(kinds) > 1:
-                self._say("mixed", rarest, f"has {counts}, such as {{example!r}} in {{at}}: all are kept as text.")
+                self._add_notice(
+                    "mixed", rarest, f"has {counts}, such as {{example!r}} in {{at}}: all are kept as text."
+                )
             else:  # times of day or durations
                 code = kinds[0][0][1].partition(" ")[0]
-                self._say(code, rarest, f"has {counts}, such as {{example}} in {{at}}: kept as text.")
+                self._add_notice(code, rarest, f"has {counts}, such as {{example}} in {{at}}: kept as text.")
         return self._texts()
 
     def _numbers(self) -> Any:
@@ -390,7 +394,7 @@ class _Column:
         # Zeros last: they are no good example.
         percents = dict(sorted(self._find(lambda cell: type(cell) is Percent).items(), key=lambda item: not item[1]))
         text = "has {count} shown as a percentage, such as {percent} in {at}, which is read as {example}."
-        self._say("percent", percents, text, "number")
+        self._add_notice("percent", percents, text, "number")
         long = self._find(lambda cell: type(cell) is int and abs(cell) >= _TOO_MANY_DIGITS)
         present = [cell for cell in cells if cell is not None]
         whole = all(type(cell) is int for cell in present) and all(-(2**63) <= cell < 2**63 for cell in long.values())
@@ -399,7 +403,7 @@ class _Column:
         if not exact:
             text += ": the column is kept as text, because a column of numbers would change some of them"
         text += "; Excel itself keeps 15 digits, so the last ones of codes may be lost in the file already."
-        self._say("long-numbers", long, text, "whole number")
+        self._add_notice("long-numbers", long, text, "whole number")
         if not exact:
             return self._texts()
         if whole and present:
@@ -420,7 +424,7 @@ class _Column:
             self._cells = [None if i in removed else cell for i, cell in enumerate(self._cells)]
         return removed
 
-    def _say(self, code: str, cells: dict[int, Any], form: str, noun: str = "cell", *offers: Offer) -> None:
+    def _add_notice(self, code: str, cells: dict[int, Any], form: str, noun: str = "cell", *offers: Offer) -> None:
         """Add a notice about cells, by record, if there are any. ``form`` is its text with placeholders."""
         if not cells:
             return

@@ -327,19 +327,19 @@ def leave_out_last(count: int, noun: str, skipped: int = 0) -> Offer:
     return Offer(label, {"skip_last": skipped + count})
 
 
-#: Reading a file may take this many times its size on disk, and :data:`BESIDE` bytes more.
-TIMES = 20
+#: Reading a file may take this many times its size on disk, and :data:`FIXED_MEMORY` bytes more.
+MEMORY_PER_BYTE = 20
 
 #: The memory of reading that does not depend on the size of the file, in bytes: loaded packages, and small files.
-BESIDE = 200 * 10**6
+FIXED_MEMORY = 200 * 10**6
 
 #: One file may never take more than the machine's memory divided by this.
 SHARE = 4
 
 
 def allowed(size: int) -> int:
-    """Memory limit for reading a file of ``size`` bytes, by TIMES, BESIDE and, if it is known, SHARE."""
-    limit = TIMES * size + BESIDE
+    """Memory limit for reading a file of ``size`` bytes, by MEMORY_PER_BYTE, FIXED_MEMORY and, if it is known, SHARE."""
+    limit = MEMORY_PER_BYTE * size + FIXED_MEMORY
     memory = machine_memory()
     return limit if memory is None else min(limit, memory // SHARE)
 
@@ -349,8 +349,8 @@ def check_memory(needed: int, size: int, label: str) -> None:
     limit = allowed(size)
     if needed <= limit:
         return
-    rule = f"{TIMES} times its size and {BESIDE // 10**6} MB"
-    if limit < TIMES * size + BESIDE:
+    rule = f"{MEMORY_PER_BYTE} times its size and {FIXED_MEMORY // 10**6} MB"
+    if limit < MEMORY_PER_BYTE * size + FIXED_MEMORY:
         rule = "a quarter of this machine's memory"
     advice = "leave out columns, or split the file"
     if PurePath(label).suffix.lower() not in (".csv", ".tsv", ".txt"):

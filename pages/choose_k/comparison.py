@@ -67,7 +67,7 @@ def controls(workspace: Workspace) -> None:
         _settings(workspace)
 
 
-def say_left_out(workspace: Workspace) -> None:
+def show_left_out(workspace: Workspace) -> None:
     """Say which methods are not applicable, and which of the user's algorithms could not be loaded."""
     for reason in registry.left_out:
         st.warning(sentence(reason))
@@ -103,7 +103,7 @@ def _sample(workspace: Workspace) -> None:
         state.bound(st.number_input, "Seed of the sample", "sample_seed", min_value=0, step=1, help=message)
 
 
-def say_sample(workspace: Workspace) -> None:
+def show_sample(workspace: Workspace) -> None:
     if not workspace.is_sample:
         return
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -48,11 +48,11 @@ def body() -> None:
     job = jobs.sweep(workspace, cells, risks=risks) if names else None
     _draw_answer(workspace, chosen, ks, job)
     on_map = _draw_controls(workspace)
-    comparison.say_left_out(workspace)
+    comparison.show_left_out(workspace)
     if job is None:
         st.info("Choose at least one method above.")
         return
-    comparison.say_sample(workspace)
+    comparison.show_sample(workspace)
     choices = state.current()
 
     def draw() -> None:

@@ -53,7 +53,7 @@ def body() -> None:
         is_there = False
     with right.container(horizontal_alignment="right"):
         sources.project()
-    sources.say_project_problem()
+    sources.show_project_problem()
     if not is_there:
         return
     try:
@@ -76,11 +76,11 @@ def body() -> None:
 
 
 def _columns(table: Table) -> None:
-    _say_lost(table)
+    _show_lost(table)
     workspace, problem = _workspace()
     names, marked = rows.order(table), _marked(table)
     _offer_suggestions(table)
-    _say_marked(table, marked)
+    _show_marked(table, marked)
     rows.tools(table, names)
     name = _looked_at(table)
     # The table stays where it is when a panel opens beside it.
@@ -144,7 +144,7 @@ def _offer_suggestions(table: Table) -> None:
             st.button(label, type="primary", key="onward", on_click=columns.accept_sure, args=(table,))
         else:
             st.button("Choose k →", type="primary", key="onward", on_click=shell.lead_to, args=("choose_k",))
-        # No button accepts a suggestion that would lose a whole column: the user decides, see _say_marked.
+        # No button accepts a suggestion that would lose a whole column: the user decides, see _show_marked.
         lost = columns.would_be_lost(table)
         acceptable = [name for name in unsure if name not in lost]
         if acceptable:
@@ -168,7 +168,7 @@ def _count_suggestions(n_columns: int, undecided: Sequence[str], unsure: Sequenc
     return summary
 
 
-def _say_marked(table: Table, marked: Mapping[str, str]) -> None:
+def _show_marked(table: Table, marked: Mapping[str, str]) -> None:
     """Name what would be lost, and the columns that need a look though they are decided."""
     if lost := columns.would_be_lost(table):
         lines = [f"- **{escape_markdown(name)}**: {escape_markdown(why)}." for name, why in list(lost.items())[:6]]
@@ -178,7 +178,7 @@ def _say_marked(table: Table, marked: Mapping[str, str]) -> None:
         st.caption(f"Spelling variants in {rows.some(others)}: open the column to merge them.")
 
 
-def _say_lost(table: Table) -> None:
+def _show_lost(table: Table) -> None:
     if state.is_too_long():
         st.info(
             "The address cannot hold all decisions on this file: they stay in this session. Save the project to keep them."

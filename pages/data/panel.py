@@ -258,7 +258,7 @@ def _editor(table: Table, name: str, label: str, now: str, keep: Callable[[str],
         st.button("Discard what I entered", on_click=discard)
 
 
-def _say_uncovered(table: Table, name: str, what: str, add: Callable[[list[str]], None]) -> None:
+def _show_uncovered(table: Table, name: str, what: str, add: Callable[[list[str]], None]) -> None:
     lacking = columns.uncovered(table, name)
     if not lacking:
         return
@@ -279,7 +279,7 @@ def _ordinal(table: Table, name: str) -> None:
     _editor(
         table, name, "The order: one category on each line, the lowest first", "\n".join(levels), keep, help=message
     )
-    _say_uncovered(table, name, "order", lambda lacking: keep("\n".join([*levels, *lacking])))
+    _show_uncovered(table, name, "order", lambda lacking: keep("\n".join([*levels, *lacking])))
     counts = columns.counts(table, name)
     in_order = bars({level: counts.get(level, 0) for level in levels})
     alt = f"How many records have each category of {name}, in its order."
@@ -307,7 +307,7 @@ def _edit_taxonomy(table: Table, name: str) -> None:
         help="The root on the first line; two blanks more for each level below. All values must be equally deep: where a "
         "branch has fewer levels, repeat its name (Private below Private).",
     )
-    _say_uncovered(table, name, "taxonomy", lambda lacking: put(lambda: tree.with_values(lacking)))
+    _show_uncovered(table, name, "taxonomy", lambda lacking: put(lambda: tree.with_values(lacking)))
 
 
 def _one_click(table: Table, name: str, tree: Taxonomy, put: Callable[[Callable[[], Taxonomy]], None]) -> None:

@@ -114,20 +114,20 @@ def upload() -> None:
         else:
             tables.remember(file.name, digest, read, reading, of)
         st.rerun()
-    _say_another(of)
+    _show_other_file(of)
     if refused is not None:
         st.error(refused.text)
         _show_lines(refused.lines)
         _offer_ways(of, refused.offers)
     elif table is not None:
-        _say_done(table.read.done)
-        _say(of, table.read.notices)
+        _show_done(table.read.done)
+        _show_notices(of, table.read.notices)
     if reading:
-        _say_reading(reading)
+        _show_reading(reading)
     _options(of, file.name, content, reading)
 
 
-def _say_another(of: str) -> None:
+def _show_other_file(of: str) -> None:
     then = state.current()
     if then.reading and then.digest != of:
         st.warning(
@@ -139,7 +139,7 @@ def _say_another(of: str) -> None:
             st.button("Read it as usual", on_click=partial(state.update, digest="", reading=()))
 
 
-def _say(of: str, notices: Sequence[Notice]) -> None:
+def _show_notices(of: str, notices: Sequence[Notice]) -> None:
     if not notices:
         return
     lines = notice_lines(notices)
@@ -207,7 +207,7 @@ def _show_lines(lines: Sequence[Line]) -> None:
         st.code("\n".join(texts), language=None)
 
 
-def _say_done(done: Sequence[Notice]) -> None:
+def _show_done(done: Sequence[Notice]) -> None:
     """Say what was left out, mended and named at the user's request, line by line."""
     if not done:
         return
@@ -217,7 +217,7 @@ def _say_done(done: Sequence[Notice]) -> None:
             _show_lines(lines)
 
 
-def _say_reading(reading: Mapping[str, Any]) -> None:
+def _show_reading(reading: Mapping[str, Any]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Read with your settings: {_in_words(reading)}.", width="content")
         st.button("Read it as usual", on_click=partial(state.update, digest="", reading=()), type="tertiary")
@@ -346,7 +346,7 @@ def project() -> None:
         st.file_uploader("Open a project", type=["json"], key=_PROJECT_FILE, on_change=_open_project)
 
 
-def say_project_problem() -> None:
+def show_project_problem() -> None:
     if problem := st.session_state.get(_PROJECT_PROBLEM):
         st.error(sentence(problem))
 

@@ -206,11 +206,11 @@ def show(workspace: Workspace, release: Release, identity: Hashable, measured: A
     title = f"{workspace.table.with_label(shortened(names[0]))} has the highest loss: {percent(lost[names[0]])}"
     changes = _changes(release, names[:_SHOWN_CHANGES])
     show_figure(losses(changes, labels), title=title, key="losses", alt="The information loss of each attribute.")
-    _say_first(_SHOWN_LOSSES, workspace.d, "most affected")
+    _show_first(_SHOWN_LOSSES, workspace.d, "most affected")
     _attributes(changes, None if measured is None else measured.attributes, labels, workspace.d)
 
 
-def _say_first(limit: int, d: int, which: str = "first") -> None:
+def _show_first(limit: int, d: int, which: str = "first") -> None:
     if limit < d:
         st.caption(f"These are the {which} {limit:,} of {d:,} quasi-identifiers.")
 
@@ -257,7 +257,7 @@ def _attributes(changes: pd.DataFrame, measured: pd.DataFrame | None, labels: Ma
     }
     with folded:
         show_table(table[[name for name in columns if name in table]], columns)
-        _say_first(_SHOWN_CHANGES, d, "most affected")
+        _show_first(_SHOWN_CHANGES, d, "most affected")
 
 
 def _arrow(change: pd.Series, figure: str) -> str:
@@ -326,7 +326,7 @@ def _side_by_side(before: pd.DataFrame, release: Release, columns: Sequence[str]
     with folded:
         show_table(view.style.apply(tint, axis=0), {"group": group}, height=420)
         st.caption(message)
-        _say_first(_SHOWN_BESIDE, len(columns))
+        _show_first(_SHOWN_BESIDE, len(columns))
 
 
 def _short(value: object) -> str:

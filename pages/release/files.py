@@ -15,7 +15,7 @@ import streamlit as st
 
 from microagg import MicroaggError, Release
 from microagg.release import Assessment, Finding
-from microagg.release.report.document import document
+from microagg.release.report.html import document
 from microagg.studies.experiment import Method
 from microagg.tables import ENDINGS, Reading, renamed_columns
 from pages.shared import certificate, jobs, methods, released, state
@@ -47,7 +47,7 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
     download(label, data, released_name(workspace), type="primary", disabled=not ready, help=message)
 
 
-def say_renamed(release: Release) -> None:
+def show_renamed(release: Release) -> None:
     ending = state.current().release.format
     if renamed := renamed_columns(release.frame, ending):
         called = [f"{column!r} is called {written!r}" for column, written in renamed.items()]

@@ -52,7 +52,7 @@ def body() -> None:
                 files.offer(workspace, contents)
                 files.recipe_button(workspace, accepted.recipe)
             if data:
-                files.say_renamed(accepted)
+                files.show_renamed(accepted)
     with below:
         checks.show(workspace, findings, identity)
     before_after.risk_and_quality(workspace, release, identity)

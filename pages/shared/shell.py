@@ -176,7 +176,7 @@ def free_at_end() -> ScriptRunContext | None:
 
 
 def show(body: Callable[[], None]) -> None:
-    state.say_problems()
+    state.show_problems()
     try:
         body()
     except MicroaggError as error:

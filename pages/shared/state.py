@@ -397,7 +397,7 @@ def choose_data(name: str) -> None:
     update(data=name, **{key: default.value(key) for key in of_data})
 
 
-def say_problems() -> None:
+def show_problems() -> None:
     """Show the parts of the address that could not be used, until the user chooses something."""
     if problems := st.session_state.get(_PROBLEMS):
         text = f"The address or project holds {', '.join(problems)}, which cannot be used: the usual value is shown instead."

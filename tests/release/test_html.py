@@ -18,7 +18,7 @@ from microagg import ConstantColumnWarning, DataError, microaggregate
 from microagg.metrics.risk.measures import Measure
 from microagg.release import Assessment, Figure
 from microagg.release.report.contents import compared
-from microagg.release.report.document import document
+from microagg.release.report.html import document
 from tests.release.common import QUASI
 
 COMPARISON = pd.DataFrame({"title": ["MDAV*"] * 3 + ["MDAV"] * 2 + ["Other"], "k": [3, 5, 10, 3, 5, 5]})

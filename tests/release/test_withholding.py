@@ -14,7 +14,7 @@ import pytest
 from microagg import DataError, microaggregate
 from microagg.metrics.risk import dominated
 from microagg.release import Finding
-from microagg.release.report.document import document
+from microagg.release.report.html import document
 from microagg.release.report.report import FOR_STEWARD
 from tests.release.test_html import Page
 

@@ -1,4 +1,4 @@
-"""The report on a release: its figures, and the sentences that state them."""
+"""The report on a release: its figures, and the sentences that state them. ``html`` writes the page."""
 
 from __future__ import annotations
 
