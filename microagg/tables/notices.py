@@ -338,7 +338,7 @@ SHARE = 4
 
 
 def allowed(size: int) -> int:
-    """Memory limit for reading a file of ``size`` bytes, by MEMORY_PER_BYTE, FIXED_MEMORY and, if it is known, SHARE."""
+    """Memory limit for reading a file of ``size`` bytes, by the constants above and, if it is known, SHARE."""
     limit = MEMORY_PER_BYTE * size + FIXED_MEMORY
     memory = machine_memory()
     return limit if memory is None else min(limit, memory // SHARE)
