@@ -160,14 +160,28 @@ def _recoded_numbers(series: pd.Series[Any], read: pd.Series[Any], changes: Reco
     }
     if set(new[hit]) - {None} - set(numbers_by_text):
         return _ordered_if_disjoint(_replaced_texts(read, hit, new), values, by_range)
-    whole = is_integer_dtype(read.dtype) and all(number.is_integer() for number in numbers_by_text.values())
     out = read.astype(object).to_numpy(copy=True)
     out[hit] = [None if text is None else numbers_by_text[text] for text in new[hit]]
     result = pd.Series(out, index=series.index, name=series.name)
-    if whole:
-        result = result.map(int, na_action="ignore")
-        return result.astype("Int64" if result.isna().any() else read.dtype)
-    return result.astype(read.dtype if is_float_dtype(read.dtype) else np.float64)
+    if is_integer_dtype(read.dtype) and all(number.is_integer() for number in numbers_by_text.values()):
+        return _as_integers(result.map(int, na_action="ignore"), read.dtype)
+    recoded = np.array([*numbers_by_text.values()])
+    is_exact = is_float_dtype(read.dtype) and np.array_equal(recoded.astype(read.to_numpy().dtype), recoded)
+    return result.astype(read.dtype if is_exact else np.float64)
+
+
+def _as_integers(values: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
+    """Whole numbers in the type of their column, or in one of 64 bits if it does not hold all of them."""
+    known = values.dropna()
+    types: list[Any] = ["Int64", "UInt64"] if len(known) < len(values) else [dtype, "int64", "uint64"]
+    for each in types:
+        limits = np.iinfo(pd.Series(dtype=each).to_numpy().dtype)
+        if known.empty or (limits.min <= known.min() and known.max() <= limits.max):
+            return values.astype(each)
+    raise ParameterError(
+        f"{values.name!r} has {max(known, key=abs)} after recoding, more than an integer of 64 bits holds: "
+        "recode to smaller numbers, or to a text."
+    )
 
 
 def _ordered_if_disjoint(texts: pd.Series[Any], values: FloatArray, by_range: NDArray[np.bool_]) -> pd.Series[Any]:

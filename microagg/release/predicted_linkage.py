@@ -69,12 +69,13 @@ class Predicted:
     # otherwise the share among the records about which the intruder is most certain.
     highest: float
     n: int  # examined records
+    n_records: int  # records of the release
 
     def __str__(self) -> str:
         """The gain of the intruder as a sentence."""
         names = quoted(self.columns)
         verb = "computes" if self.exact else "predicts"
-        certain = f", {self.n_certain:,} of {self.n:,} with certainty" if self.n_certain else ""
+        certain = f", {self.n_certain:,} of {self.n_records:,} with certainty" if self.n_certain else ""
         perfect = "" if self.exact or not self.nearly else f" ({100.0 * self.if_known:.3g} % by a perfect prediction)"
         return (
             f"An intruder who also {verb} {names} from {quoted(self.sources)} picks the right record for "
@@ -254,6 +255,7 @@ def _measure(prediction: _Prediction, released: pd.DataFrame, classes: IntArray,
         n_certain=int(np.count_nonzero((if_known == 1) & (sizes > 1))) if prediction.exact else 0,
         highest=float((1.0 / if_known).max()) if prediction.nearly else highest,
         n=n,
+        n_records=len(classes),
     )
 
 

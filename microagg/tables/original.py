@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg.errors import DataError
 from microagg.tables.excel import cells_of_sheet
@@ -260,15 +260,18 @@ class _Spelling(NamedTuple):
     def of_cells(cls, cells: Sequence[str], absent: Collection[str], decimal: str, month_first: bool) -> _Spelling:
         """The style of ``cells``, without those in ``absent``. ``month_first`` if that is declared."""
         texts = [cell.strip() for cell in dict.fromkeys(cells) if cell not in absent]
-        parts = [match for cell in texts if (match := _NUMBER.fullmatch(cell))]
+        dates = [match for cell in texts if (match := _DATE.fullmatch(cell))]
+        # In numbers such as 1.234.567 there are three digits between the dots.
+        are_dates = len(dates) == len(texts) and all(len(match[3]) <= 2 for match in dates)
+        parts = [] if are_dates else [match for cell in texts if (match := _NUMBER.fullmatch(cell))]
         mark, gap = _marks([match[2] for match in parts], decimal)
         places = [len(match[2].rpartition(mark)[2]) if mark in match[2] else 0 for match in parts]
         decimals = places[0] if len(set(places)) == 1 else None
         outside = {(match[1].rstrip("+-"), match[3]) for match in parts}
         before, behind = outside.pop() if len(outside) == 1 else ("", "")
         words = Counter(cell for cell in cells if cell in absent).most_common(1)
-        dated = _date_form([match for cell in texts if (match := _DATE.fullmatch(cell))], month_first)
         missing_word = words[0][0] if words else ""
+        dated = _date_form(dates, month_first)
         return cls(mark, gap, decimals, bool(places) and all(places), before, behind, dated, missing_word)
 
     def column(self, series: pd.Series[Any], measured: bool) -> list[str]:
@@ -383,11 +386,19 @@ def _write_sheet(task: Rewriting) -> bytes:
         are_texts = bool(present) and all(isinstance(value, str) for value in present)
         if are_texts and (column in task.measured or not is_numeric_dtype(series.dtype)):
             series = pd.Series(_spelled(task, column, [value or "" for value in old_cells], "."))
-        usual = Counter(code for code, value in zip(codes, old_cells, strict=True) if value is not None).most_common(1)
-        prefix = f' s="{styled(usual[0][0])}"><v>' if usual and not are_texts else "><v>"
-        bodies.append([re.sub(r'^( s="[12]")?><v>', prefix, text) for text in sheet_cells(series)])
+        cells = sheet_cells(series)
+        usual = Counter(code for code, value in zip(codes, old_cells, strict=True) if value is not None)
+        # A number such as a year would be shown as a day in the format of dates.
+        if usual and not are_texts and _are_dates(present) == is_datetime64_any_dtype(series.dtype):
+            prefix = f' s="{styled(usual.most_common(1)[0][0])}"><v>'
+            cells = [re.sub(r'^( s="[12]")?><v>', prefix, text) for text in cells]
+        bodies.append(cells)
     widths = [sheet.widths.get(origins[column]) for column in origins]
     return workbook(list(origins), bodies, sheet.title, list(formats), widths)
+
+
+def _are_dates(cells: Sequence[Any]) -> bool:
+    return any(isinstance(cell, (dt.date, dt.time, dt.timedelta)) for cell in cells)
 
 
 def _write_arrow(task: Rewriting) -> bytes:

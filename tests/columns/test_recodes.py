@@ -77,6 +77,25 @@ def test_numbers_above_and_below_are_coded_and_keep_their_type():
     assert one([large, 5], {"<10": 10}).tolist() == [large, 10]
 
 
+@pytest.mark.parametrize(
+    ("dtype", "changes", "values", "result"),
+    [
+        ("int8", {"5": "1000"}, [1, 1000], "int64"),
+        ("int8", {">=3": "200"}, [1, 200], "int64"),
+        ("uint8", {"5": "-1"}, [1, -1], "int64"),
+        ("int8", {"5": "6"}, [1, 6], "int8"),
+        ("uint64", {"1": str(2**63)}, [2**63, 5], "uint64"),
+        ("float32", {"5": "0.1"}, [1, 0.1], "float64"),
+    ],
+)
+def test_a_type_that_is_too_narrow_for_the_new_values_gives_way(dtype, changes, values, result):
+    recoded_column = one(np.array([1, 5], dtype=dtype), changes)
+    assert (recoded_column.tolist(), recoded_column.dtype) == (values, result)
+    if dtype == "int8":
+        with pytest.raises(ParameterError, match="after recoding, more than an integer of 64 bits holds"):
+            one(np.array([1, 5], dtype=dtype), {"5": "1e30"})
+
+
 def test_text_that_reads_as_numbers_has_ranges_too():
     result = one(
         ["1.234,5", "7", "k. A.", "< 5"],

@@ -245,6 +245,21 @@ def test_dates_that_can_be_read_in_two_ways_are_written_as_they_were_read(form, 
     assert {"what": "Dates are read or released by", "how": f"'born' ({form})."} in release.to_dict()["choices"]
 
 
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%Y-%m-%d", "%m/%d/%Y", ""])
+def test_a_year_in_place_of_dates_is_written_as_a_number(form, tmp_path):
+    born = [dt.date(1990 + i % 6, 1 + i % 12, 1 + i % 28) for i in range(24)]
+    file = tmp_path / ("in.csv" if form else "in.xlsx")
+    if form:
+        file.write_text("\n".join(["born,a", *(f"{day:{form}},{i}" for i, day in enumerate(born)), ""]))
+    else:
+        pd.DataFrame({"born": born, "a": range(24)}).to_excel(file, index=False)
+    original = read_file(file)
+    chosen = {"quasi_identifiers": "born", "dates": {"born": "year"}, "others": "a"}
+    release = microagg.microaggregate(original.frame, k=3, **chosen)
+    (tmp_path / f"out{file.suffix}").write_bytes(release.export(f"out{file.suffix}", like=original)[0])
+    assert sorted(read_file(tmp_path / f"out{file.suffix}").frame["born"]) == sorted(day.year for day in born)
+
+
 def test_strata_that_spell_one_value_in_two_ways_do_not_tell_records_apart():
     data = b"age,group\n" + b"".join(b"%d,%s\n" % (20 + i, b"1.0" if i % 2 else b"1") for i in range(8))
     original = read_file(data, name="in.csv")

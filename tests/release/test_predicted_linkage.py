@@ -127,6 +127,7 @@ def test_a_column_of_missing_values_and_a_sample(monkeypatch):
     [sampled] = predicted_linkage(frame[["income", "spouse"]], frame[["total"]], classes)
     assert some.share < 2 / 3  # whoever has no value is not picked
     assert 200 <= sampled.n < 210
+    assert sampled.n_records == N
     assert not predicted_linkage(frame[["income"]], pd.DataFrame({"total": [None] * N}), classes)
 
 
