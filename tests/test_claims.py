@@ -132,7 +132,8 @@ _HARMLESS = [
 
 def test_claims_of_texts_are_what_is_stored():
     followed = set()
-    manual = [f"docs/{path.name}" for path in sorted((_ROOT / "docs").glob("*.md"))]
+    # The lecture for teachers has its figures computed anew, by tests/explain/test_lecture.py.
+    manual = [f"docs/{path.name}" for path in sorted((_ROOT / "docs").glob("*.md")) if path.name != "teacher.md"]
     for path in ("README.md", "CHANGELOG.md", "benchmarks/README.md", "microagg/algorithms/README.md", *manual):
         followed |= claims.hold([_prose(path)], _RULES, _HARMLESS)
     assert followed == {rule for rule, _ in _RULES}
