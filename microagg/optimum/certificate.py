@@ -1,4 +1,4 @@
-"""Certificates: a search for better partitions and a proof of a lower bound, at one k or at several in turns.
+"""Certificates: a search for better partitions and a proof of a lower bound, at one k.
 
 >>> import microagg
 >>> from microagg.optimum.certificate import Certificate
@@ -10,21 +10,19 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from operator import attrgetter
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.columns.records import Records
-from microagg.kernels.running import THREADS
 from microagg.metrics.loss import percent, sst
 from microagg.optimum.bounds import CLOSED, Bound, LinearProgram, check_seconds, gap, known_optimum
 from microagg.optimum.branching import Proof
@@ -38,22 +36,6 @@ from microagg.validation import IntArray, check_k
 
 #: Called with the certificate and the remaining seconds; returns False to stop.
 Watch = Callable[["Certificate", float], bool]
-
-#: A turn works on the partition or on the lower bound.
-Side = Literal["search", "floor"]
-
-#: A gap of at most this share is closed enough.
-NEAR = 0.01
-
-#: Number of turns at a time: more programs would only take memory from each other.
-MOST_THREADS = min(THREADS, 4)
-
-# Seconds of each side in a turn, and seconds of the first k before all others.
-_TURN: dict[Side, float] = {"search": 1.0, "floor": 2.0}
-_FIRST_SECONDS = 6.0
-
-# Seconds that a thread without a turn waits.
-_PAUSE = 0.2
 
 # Seconds of a search that only compiles it.
 _COMPILING_SECONDS = 0.01
@@ -117,17 +99,17 @@ class Certificate:
         """Offer a partition into groups of at least k, shape (n,), to :meth:`narrow`."""
         self._search.offer(labels)
 
-    def narrow(self, seconds: float, watch: Watch | None = None, side: Side | None = None) -> Self:
+    def narrow(self, seconds: float, watch: Watch | None = None) -> Self:
         """Search and prove for at most ``seconds`` more, or until the gap is closed, and return the object itself.
 
-        With a ``side`` it does only one of the two, in the calling thread. ``watch`` is called a few times a second,
-        from either of two threads but never from both at once. ParameterError if ``seconds`` is not a number of at
-        least 0; Cancelled if the run is watched, see :mod:`microagg.progress`, and cancelled. Results stay.
+        ``watch`` is called a few times a second, from either of two threads but never from both at once. ParameterError
+        if ``seconds`` is not a number of at least 0; Cancelled if the run is watched, see :mod:`microagg.progress`, and
+        cancelled. Results stay.
         """
         check_seconds(seconds)
         # Cancelled work runs until its next checkpoint; a new call may come before that.
         with self._lock:
-            self._narrow(seconds, watch, side)
+            self._narrow(seconds, watch)
         return self
 
     def _exchange(self) -> None:
@@ -140,7 +122,7 @@ class Certificate:
             self._offered_sse = self._search.sse
             self._program.offer(self._search.labels)
 
-    def _narrow(self, seconds: float, watch: Watch | None, side: Side | None) -> None:
+    def _narrow(self, seconds: float, watch: Watch | None) -> None:
         """Do the work of :meth:`narrow`, which holds the lock."""
         spent_before, started = self.seconds, time.monotonic()
         lock, stopped = threading.Lock(), threading.Event()
@@ -167,9 +149,6 @@ class Certificate:
             self._search.improve(seconds, watch=note_search)
 
         try:
-            if side is not None:
-                (search if side == "search" else prove)()
-                return
             with ThreadPoolExecutor(1, thread_name_prefix="bound") as thread:
                 proving = thread.submit(prove)
                 # If one of them fails, the other ends, too.
@@ -191,102 +170,6 @@ def is_closed(information_loss: float, floor: float) -> bool:
     """Whether a partition's loss equals a proven lower bound, both in percent, to within rounding."""
     # A lower bound above the loss of a partition is wrong, and proves nothing.
     return gap(information_loss, floor) <= CLOSED and gap(floor, information_loss) <= CLOSED
-
-
-class Schedule:
-    """Certificates of the same records at several k, narrowed in turns, those with the largest gaps first.
-
-    A turn is some seconds of search, and of raising the lower bound, at one k. A partition at a k is one for every
-    smaller k, and a lower bound at a k holds for every larger k.
-
-    ``make`` creates the certificate at a k, in a thread, when its first turn comes; existing ``certificates`` by k are
-    continued. ``best`` and ``floors`` are the lowest loss and the highest lower bound from other sources, by k, in
-    percent. The ``first`` k, which may change during the work, is searched first for some seconds. A gap of at most
-    ``near``, a share, is closed enough.
-
-    >>> import time
-    >>> import microagg
-    >>> from microagg.optimum.certificate import Certificate, Schedule
-    >>> X = microagg.datasets.load("toy").X
-    >>> schedule = Schedule([2, 3], lambda k: Certificate(X, k))
-    >>> schedule.work(until=time.monotonic() + 5)
-    >>> {k: round(gap, 6) for k, gap in schedule.gaps().items()}
-    {2: 0.0, 3: 0.0}
-    """
-
-    def __init__(
-        self,
-        ks: Iterable[int],
-        make: Callable[[int], Certificate],
-        certificates: Mapping[int, Certificate] | None = None,
-        best: Mapping[int, float] | None = None,
-        floors: Mapping[int, float] | None = None,
-        first: int | None = None,
-        near: float = NEAR,
-    ) -> None:
-        self.ks = tuple(sorted(set(ks)))
-        self.first = first
-        self.certificates = {k: certificate for k, certificate in (certificates or {}).items() if k in self.ks}
-        self._make, self._near = make, max(near, CLOSED)
-        self._best, self._floors = dict(best or {}), dict(floors or {})
-        self._busy: set[int] = set()
-        self._lock = threading.Lock()
-
-    def gaps(self) -> dict[int, float]:
-        """Gap of the best known partition at each k, as a share."""
-        certificates = dict(self.certificates)
-        losses, proven = {}, {}
-        lowest, highest = math.inf, 0.0
-        for k in reversed(self.ks):
-            value = certificates[k].found[-1][1] if k in certificates else math.inf
-            lowest = min(lowest, self._best.get(k, math.inf), value)
-            losses[k] = lowest
-        for k in self.ks:
-            value = certificates[k].proven[-1][1] if k in certificates else 0.0
-            highest = max(highest, self._floors.get(k, 0.0), value)
-            proven[k] = highest
-        return {k: gap(losses[k], proven[k]) for k in self.ks}
-
-    def work(self, until: float, watch: Callable[[int | None], bool] | None = None) -> None:
-        """Take turns until ``until`` (``time.monotonic``), or until all gaps are closed enough.
-
-        Several threads may do so at once. ``watch`` is called a few times a second by each, with its current k or None
-        between turns; False stops it. Errors are those of certificates.
-        """
-        while time.monotonic() < until and (watch is None or watch(None)):
-            gaps = self.gaps()
-            open_ks = [k for k in self.ks if gaps[k] > self._near]
-            if not open_ks:
-                return
-            with self._lock:
-                k = max((k for k in open_ks if k not in self._busy), key=lambda k: self._rank(k, gaps[k]), default=None)
-                if k is not None:
-                    self._busy.add(k)
-            if k is None:  # other threads have all of them
-                time.sleep(_PAUSE)
-                continue
-            try:
-                self._take_turn(k, until, watch)
-            finally:
-                self._busy.remove(k)
-
-    def _rank(self, k: int, gap: float) -> tuple[bool, float]:
-        """Rank of a k for the next turn, the highest first: the more seconds it has had, the less it may gain."""
-        seconds = self.certificates[k].seconds if k in self.certificates else 0.0
-        return k == self.first and seconds < _FIRST_SECONDS, min(gap, 1.0) / (1.0 + seconds)
-
-    def _take_turn(self, k: int, until: float, watch: Callable[[int | None], bool] | None) -> None:
-        """Narrow both sides of a certificate."""
-        if k not in self.certificates:
-            self.certificates[k] = self._make(k)
-        certificate = self.certificates[k]
-        others = [other for other_k, other in list(self.certificates.items()) if other_k >= k]
-        best = min(others, key=lambda other: other.found[-1][1])
-        if best is not certificate:
-            certificate.offer(best.labels)
-        for side, seconds in _TURN.items():
-            seconds_left = max(min(seconds, until - time.monotonic()), 0.0)
-            certificate.narrow(seconds_left, lambda *_: watch is None or watch(k), side)
 
 
 class Floors:
