@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 ENGINES = ("memory", "dask")
 
 
+# `_document` below puts the options of `OPTIONS` into the signature and the docstring, in place of `choices`.
 def microaggregate(
     frame: IntoDataFrame | str | os.PathLike[str],
     *,
@@ -98,20 +99,20 @@ def microaggregate(
     ConvertedColumnWarning
         Naming each column of polars or Arrow with values that pandas cannot hold, for example decimals of 20 digits,
         which become text.
+    DeprecationWarning
+        If an option is deprecated.
 
     Raises
     ------
     DataError
-        If ``frame`` is not a table, lacks a column or has lists in its cells; if quasi-identifiers have missing or
-        infinite values, values that are not numbers, dates or categories, dates with a time zone or an ambiguous order
-        of day and month, or categories outside their taxonomy or order; if a column has no value for imputation; if
-        strata or classes are missing or weights are not finite numbers above 0; if there are fewer than k records in
-        all, in a stratum or in a group of ``labels``; or if there is not one label for each record, or a group reaches
-        across strata.
+        If ``frame`` is not a table or lacks a column; if quasi-identifiers, strata, classes or weights have values that
+        their role or kind does not allow, such as missing values; if there are fewer than k records in all, in a
+        stratum or in a group of ``labels``; or if ``labels`` are not one for each record, or a group is in two strata.
     ParameterError
-        If a parameter is unknown or out of its bounds, a column has two roles or two kinds, the method does not work on
-        categories or needs classes, or missing values should be a category of a numeric or ordinal column, or of a
-        column with a category ``missing``.
+        If a parameter is unknown or out of its bounds, a column has two roles or two kinds, or the method or the
+        treatment of missing values does not fit the columns.
+    GuaranteeError
+        If the release breaks a guarantee, which is a defect of microagg; nothing is released.
 
     Examples
     --------

@@ -125,24 +125,22 @@ def check_dense(X: Any) -> None:
 
 
 def check_finite(X: FloatArray, names: Sequence[str] | None = None) -> None:
-    """Raise :class:`DataError` naming the first NaN or infinity in ``X``, shape (n, d), whose columns are ``names``."""
-    # Squared distances over d attributes must not overflow either.
+    """Raise :class:`DataError` for NaN, infinity, or values beyond :data:`LARGEST` in ``X``, shape (n, d).
+
+    The message names the first one's record and attribute, from ``names`` if given.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         if X.size == 0 or (X.max() < LARGEST and X.min() > -LARGEST):
             return
-    bad = ~np.isfinite(X)
-    count = int(bad.sum())
-    index = bad.argmax() if count else np.abs(X).argmax()
+    not_finite = ~np.isfinite(X)
+    index = not_finite.argmax() if not_finite.any() else np.abs(X).argmax()
     row, column = (int(i) for i in np.unravel_index(index, X.shape))
-    name = attribute_name(column, names)
-    if count == 0:
-        raise DataError(f"{name} has {X[row, column]:g} in record {row}: its square is too large; use larger units.")
-    kind = "NaN (a missing value)" if np.isnan(X[row, column]) else "infinity"
+    value, name, where = X[row, column], attribute_name(column, names), f"in record {row} (counting from 0)"
+    if np.isfinite(value):
+        raise DataError(f"{name} has {value:g} {where}: its square is too large; use larger units.")
+    kind, count = ("NaN (a missing value)", np.isnan(X).sum()) if np.isnan(value) else ("infinity", np.isinf(X).sum())
     more = f", one of {count} such values" if count > 1 else ""
-    raise DataError(
-        f"{name} has {kind} in record {row} (counting from 0){more}: "
-        "fill in or leave out such records before microaggregating."
-    )
+    raise DataError(f"{name} has {kind} {where}{more}: fill in or leave out such records before microaggregating.")
 
 
 def check_pair(before: ArrayLike, after: ArrayLike, *, matched: bool = True) -> tuple[FloatArray, FloatArray]:

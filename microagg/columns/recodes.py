@@ -124,50 +124,55 @@ def _direct_hits(series: pd.Series[Any], changes: Recoding) -> tuple[NDArray[np.
     """Which records have a mapped value, and the new ones, both of shape (n,), and all values as text."""
     positions, distinct = factorized(series)
     texts = [category(value) for value in distinct]
-    hit = np.array([*(text in changes for text in texts), False])[positions]
-    return hit, np.array([*map(changes.get, texts), None], dtype=object)[positions], set(texts)
+    is_recoded = np.array([*(text in changes for text in texts), False])[positions]
+    return is_recoded, np.array([*map(changes.get, texts), None], dtype=object)[positions], set(texts)
 
 
 def _recoded_values(series: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
-    hit, new, _ = _direct_hits(series, changes)
-    if all(value is None for value in new[hit]):
+    is_recoded, new_texts, _ = _direct_hits(series, changes)
+    if all(text is None for text in new_texts[is_recoded]):
         return without_codes(series, set(changes))
-    texts = _replaced_texts(series, hit, new)
+    texts = _replaced_texts(series, is_recoded, new_texts)
     if not isinstance(series.dtype, pd.CategoricalDtype):
         return texts.infer_objects()
     levels = dict.fromkeys(changes.get(text, text) for text in map(category, series.cat.categories))
     return texts.astype(pd.CategoricalDtype([text for text in levels if text is not None], bool(series.cat.ordered)))
 
 
-def _replaced_texts(series: pd.Series[Any], hit: NDArray[np.bool_], new: NDArray[Any]) -> pd.Series[Any]:
-    """Values of a column as text, the ``new`` ones if they are ``hit``."""
+def _replaced_texts(series: pd.Series[Any], is_recoded: NDArray[np.bool_], new_texts: NDArray[Any]) -> pd.Series[Any]:
+    """Values of a column as text, the new ones of the recoded records."""
     positions, distinct = factorized(series)
-    texts = np.where(hit, new, np.array([*map(category, distinct), None], dtype=object)[positions])
+    texts = np.where(is_recoded, new_texts, np.array([*map(category, distinct), None], dtype=object)[positions])
     return pd.Series(texts, index=series.index, name=series.name)
 
 
-def _recoded_numbers(series: pd.Series[Any], read: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
-    """Recode a column whose values, except those mapped directly, were ``read`` as numbers."""
-    hit, new, texts = _direct_hits(series, changes)
-    values = read.to_numpy(dtype=np.float64, na_value=np.nan)
+def _recoded_numbers(series: pd.Series[Any], numbers: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
+    """Recode a column whose values, except those mapped directly, were read as ``numbers``."""
+    is_recoded, new_texts, texts = _direct_hits(series, changes)
+    values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
     by_range = np.zeros(len(values), dtype=np.bool_)
-    for text, target in changes.items():
+    for text, new_text in changes.items():
         if text not in texts and (span := bounds(text)):
-            in_range = ~hit & _is_within(values, span)
-            new[in_range], hit[in_range], by_range[in_range] = target, True, True
-    numbers_by_text = {
-        text: float(text) for text in set(new[hit]) if text is not None and re.fullmatch(_NUMBER, text, re.ASCII)
-    }
-    if set(new[hit]) - {None} - set(numbers_by_text):
-        return _ordered_if_disjoint(_replaced_texts(read, hit, new), values, by_range)
-    out = read.astype(object).to_numpy(copy=True)
-    out[hit] = [None if text is None else numbers_by_text[text] for text in new[hit]]
-    result = pd.Series(out, index=series.index, name=series.name)
-    if is_integer_dtype(read.dtype) and all(number.is_integer() for number in numbers_by_text.values()):
-        return _as_integers(result.map(int, na_action="ignore"), read.dtype)
-    recoded = np.array([*numbers_by_text.values()])
-    is_exact = is_float_dtype(read.dtype) and np.array_equal(recoded.astype(read.to_numpy().dtype), recoded)
-    return result.astype(read.dtype if is_exact else np.float64)
+            in_range = ~is_recoded & _is_within(values, span)
+            new_texts[in_range], is_recoded[in_range], by_range[in_range] = new_text, True, True
+    distinct_texts = set(new_texts[is_recoded]) - {None}
+    new_numbers = {text: float(text) for text in distinct_texts if re.fullmatch(_NUMBER, text, re.ASCII)}
+    if len(new_numbers) < len(distinct_texts):
+        return _ordered_if_disjoint(_replaced_texts(numbers, is_recoded, new_texts), values, by_range)
+    result_values = numbers.astype(object).to_numpy(copy=True)
+    result_values[is_recoded] = [None if text is None else new_numbers[text] for text in new_texts[is_recoded]]
+    result = pd.Series(result_values, index=series.index, name=series.name)
+    return _as_numbers(result, numbers, np.array([*new_numbers.values()], dtype=np.float64))
+
+
+def _as_numbers(values: pd.Series[Any], numbers: pd.Series[Any], new_numbers: FloatArray) -> pd.Series[Any]:
+    """Recoded values in the type of ``numbers`` if it holds the ``new_numbers`` exactly, else in a wider one."""
+    if is_integer_dtype(numbers.dtype) and all(number.is_integer() for number in new_numbers):
+        return _as_integers(values.map(int, na_action="ignore"), numbers.dtype)
+    is_exact = is_float_dtype(numbers.dtype) and np.array_equal(
+        new_numbers.astype(numbers.to_numpy().dtype), new_numbers
+    )
+    return values.astype(numbers.dtype if is_exact else np.float64)
 
 
 def _as_integers(values: pd.Series[Any], dtype: Any) -> pd.Series[Any]:

@@ -197,25 +197,25 @@ class Grouped:
 
 
 def group(working: Working, batch: int) -> list[Grouped]:
-    """Partition the blocks of a batch, save the replacing values, and return the figures of each block."""
+    """Partition the blocks of a batch, save the released values, and return the figures of each block."""
     job, layout = working.load(JOB), working.load(FINAL)
     first_block, _ = layout.batches[batch]
     values, rows_by_block = _load_batch(working, layout, batch)
-    replaced = np.empty(values.shape, dtype=object if job.plan.statistic == "generalize" else np.float64)
-    blocks = []
+    released_values = np.empty(values.shape, dtype=object if job.plan.statistic == "generalize" else np.float64)
+    block_figures = []
     for block, rows in enumerate(rows_by_block, start=first_block):
-        replaced[rows], grouped = _block(job, layout, block, values[rows])
-        blocks.append(grouped)
+        released_values[rows], figures = _partition_block(job, layout, block, values[rows])
+        block_figures.append(figures)
     pa = load("pyarrow")
     kind = pa.large_string() if job.plan.statistic == "generalize" else pa.float64()
-    table = pa.table({str(j): pa.array(column, type=kind) for j, column in enumerate(replaced.T)})
+    table = pa.table({str(j): pa.array(column, type=kind) for j, column in enumerate(released_values.T)})
     with (
         working.writing(GROUPED, f"{batch}.arrow") as path,
         pa.OSFile(str(path), "wb") as sink,
         pa.ipc.new_file(sink, table.schema) as writer,
     ):
         writer.write_table(table)
-    return blocks
+    return block_figures
 
 
 def _load_batch(working: Working, layout: Layout, batch: int) -> tuple[FloatArray, list[IntArray]]:
@@ -230,8 +230,8 @@ def _load_batch(working: Working, layout: Layout, batch: int) -> tuple[FloatArra
     return values, np.split(by_block, block_ends[:-1])
 
 
-def _block(job: Job, layout: Layout, block: int, values: FloatArray) -> tuple[NDArray[Any], Grouped]:
-    """Partition one block: return the values that replace its records, and its figures."""
+def _partition_block(job: Job, layout: Layout, block: int, values: FloatArray) -> tuple[NDArray[Any], Grouped]:
+    """Partition one block, and return the released values of its records and its figures."""
     records = Records(job.attributes, values, layout.domains)
     numbers = np.ascontiguousarray(values[:, job.numeric])
     Z = None if layout.scaling is None else layout.scaling.transform(numbers)
@@ -239,19 +239,19 @@ def _block(job: Job, layout: Layout, block: int, values: FloatArray) -> tuple[ND
     extents = generalization.extents(records, partition.labels)
     sse, moments = None, None
     changed = np.zeros(records.d, dtype=np.int64)
-    replaced: NDArray[Any]
+    released_values: NDArray[Any]
     if job.plan.statistic == "generalize":
         texts = recoding.group_texts(_numeric_frame(job, values), records, partition, job.plan.categories)
-        replaced = np.column_stack([np.array(column, dtype=object)[partition.labels] for column in texts])
+        released_values = np.column_stack([np.array(column, dtype=object)[partition.labels] for column in texts])
     else:
-        replaced = _replacements(job, layout, records, partition)[partition.labels]
-        changed = np.count_nonzero(replaced != values, axis=0)
+        released_values = _replacements(job, layout, records, partition)[partition.labels]
+        changed = np.count_nonzero(released_values != values, axis=0)
         if Z is not None and layout.scaling is not None:
-            released = np.ascontiguousarray(replaced[:, job.numeric])
-            sse = np.square(Z - layout.scaling.transform(released)).sum(axis=0)
-            moments = Moments.of(released)
+            released_numbers = np.ascontiguousarray(released_values[:, job.numeric])
+            sse = np.square(Z - layout.scaling.transform(released_numbers)).sum(axis=0)
+            moments = Moments.of(released_numbers)
     sizes = partition.sizes
-    return replaced, Grouped(
+    return released_values, Grouped(
         n_groups=partition.n_groups,
         largest=int(sizes.max()),
         sse=sse,

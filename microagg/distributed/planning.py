@@ -309,17 +309,22 @@ def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
         decimals=tuple(_decimals(seen, j) for j in range(len(attributes))),
         originals={j: _originals(seen, j) for j, a in enumerate(attributes) if a.kind != "numeric"},
     )
-    sample = layout.scaled(np.concatenate([part.sample for part in seen]), numeric)
-    numbered = zip(of_parts, seen, strict=True)
-    stratum = np.concatenate([numbers[part.sample_strata] for numbers, part in numbered if part.moments.n])
-    order = np.argsort(stratum, kind="stable")
-    rows = np.split(order, np.searchsorted(stratum[order], np.arange(1, len(strata))))
+    return replace(layout, cuts=_learn_cuts(job, layout, seen))
+
+
+def _learn_cuts(job: Job, layout: Layout, seen: Sequence[Seen]) -> tuple[Cuts, ...]:
+    """Learn the cuts of each stratum on its records in the samples of all parts."""
+    sample = layout.scaled(np.concatenate([part.sample for part in seen]), job.numeric)
+    parts = zip(layout.of_parts, seen, strict=True)
+    strata = np.concatenate([numbers[part.sample_strata] for numbers, part in parts if part.moments.n])
+    order = np.argsort(strata, kind="stable")
+    rows_by_stratum = np.split(order, np.searchsorted(strata[order], np.arange(1, len(layout.strata))))
     cuts = []
-    for positions, (_, n) in zip(rows, strata, strict=True):
-        blocks = job.n_blocks(n)
-        is_cut = blocks > 1 and len(positions)
-        cuts.append(Cuts.learn(sample[positions], attributes, blocks) if is_cut else Cuts())
-    return replace(layout, cuts=tuple(cuts))
+    for rows, (_, n_records) in zip(rows_by_stratum, layout.strata, strict=True):
+        n_blocks = job.n_blocks(n_records)
+        is_cut = n_blocks > 1 and len(rows)
+        cuts.append(Cuts.learn(sample[rows], job.attributes, n_blocks) if is_cut else Cuts())
+    return tuple(cuts)
 
 
 def _merge_strata(seen: Sequence[Seen]) -> tuple[list[tuple[tuple[Any, ...], int]], tuple[IntArray, ...]]:

@@ -49,35 +49,46 @@ DEFAULT_GAMMA = float(next(param.default for param in algorithm("v-mdav").params
 
 
 def losses(X: ArrayLike, k: int) -> pd.DataFrame:
-    """Return the information loss in percent of V-MDAV for every γ, and those of MDAV* and of the optimum.
+    """Information loss of V-MDAV for every γ, and of MDAV* and the optimum.
 
     V-MDAV only compares d_in with γ · d_out. So its groups stay the same until γ passes the smallest ratio d_in / d_out
     at which a record stayed out: a run just above that ratio shows where the next range ends, and so on.
 
-    Each row is a range of γ with one loss, ascending: all γ greater than ``above``, which is first -inf, and at most
-    ``up_to``, which is last inf. The columns ``v-mdav``, ``mdav-star`` and ``optimum`` are losses; an unknown optimum
-    is NaN.
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+    k : int
+        Minimum number of records in a group.
+
+    Returns
+    -------
+    DataFrame
+        A row for each range of γ with one loss, ascending: all γ greater than ``above``, which is first -inf, and at
+        most ``up_to``, which is last inf. The columns ``v-mdav``, ``mdav-star`` and ``optimum`` are losses in percent;
+        an unknown optimum is NaN.
     """
     run = make_run(X, k)
     matrix, best = run.X, optimum(X, k)
 
-    def lost(key: str, **params: Any) -> float:
-        return loss.information_loss(matrix, make(key, k, **params).fit_predict(matrix))
+    def loss_of(method: str, **params: Any) -> float:
+        return loss.information_loss(matrix, make(method, k, **params).fit_predict(matrix))
 
-    ranges = [(-math.inf, 0.0, lost("v-mdav", gamma=0.0))]
     between = np.array([distances_to(matrix, row) for row in matrix.tolist()])
     order = np.argsort(-distances_to(matrix, run.middle(run.unassigned)), kind="stable").tolist()
-    while (above := ranges[-1][1]) < math.inf:
-        up_to = _end_of_range(between, order, k, above)
-        inside = (above + up_to) / 2 if up_to < math.inf else 2 * above + 1
-        lost_inside = lost("v-mdav", gamma=inside)
-        if same_loss(lost_inside, ranges[-1][2]):
-            ranges[-1] = (ranges[-1][0], up_to, ranges[-1][2])
-        else:
-            ranges.append((above, up_to, lost_inside))
-    of_best = np.nan if best is None else loss.information_loss(matrix, best.labels)
-    table = pd.DataFrame(ranges, columns=["above", "up_to", "v-mdav"])
-    return table.assign(**{"mdav-star": lost("mdav-star"), "optimum": of_best})
+    rows = []
+    above, up_to, loss_of_range = -math.inf, 0.0, loss_of("v-mdav", gamma=0.0)
+    while up_to < math.inf:
+        next_end = _end_of_range(between, order, k, up_to)
+        gamma_inside = (up_to + next_end) / 2 if next_end < math.inf else 2 * up_to + 1
+        next_loss = loss_of("v-mdav", gamma=gamma_inside)
+        if not same_loss(next_loss, loss_of_range):
+            rows.append((above, up_to, loss_of_range))
+            above, loss_of_range = up_to, next_loss
+        up_to = next_end
+    rows.append((above, up_to, loss_of_range))
+    loss_of_optimum = np.nan if best is None else loss.information_loss(matrix, best.labels)
+    table = pd.DataFrame(rows, columns=["above", "up_to", "v-mdav"])
+    return table.assign(**{"mdav-star": loss_of("mdav-star"), "optimum": loss_of_optimum})
 
 
 def _end_of_range(between: FloatArray, order: Sequence[int], k: int, above: float) -> float:
@@ -133,11 +144,22 @@ def describe_range(above: float, up_to: float) -> str:
     return " ".join(["any γ", *ends])
 
 
-def in_words(rows: pd.DataFrame) -> str:
-    """Return the best γ by :func:`losses`, the loss at the default γ, and that of MDAV*, as two sentences.
+def describe_losses(rows: pd.DataFrame) -> str:
+    """Describe the best γ, the loss at the default γ and that of MDAV* in two sentences.
 
+    Parameters
+    ----------
+    rows : DataFrame
+        From :func:`losses`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> X = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
-    >>> in_words(losses(X, k=3)).split("; ")[0]
+    >>> describe_losses(losses(X, k=3)).split("; ")[0]
     'V-MDAV has its lowest loss, 0.118 %, at any γ above 4 up to 5,929'
     """
     lowest = float(rows["v-mdav"].min())

@@ -173,23 +173,23 @@ def classification(labels: ArrayLike, classes: ArrayLike) -> float:
     labels : array of int, shape (n,)
         The group of each record, under any numbering.
     classes : array, shape (n,)
-        The class of each record, such as an income bracket.
+        The class label of each record, such as an income bracket.
 
     Raises
     ------
     DataError
-        If labels are not whole numbers, or there is not one class for each.
+        If labels are not whole numbers, or the class labels are not one for each record.
 
     References
     ----------
     Iyengar (2002), Transforming data to satisfy privacy constraints.
     """
     groups = canonical_labels(labels)
-    values = np.asarray(classes)
+    class_labels = np.asarray(classes)
     n = len(groups)
-    if values.shape != (n,):
-        raise DataError(f"there are labels for {n} records, but classes of shape {values.shape}: give one each.")
-    codes, distinct = pd.factorize(values, use_na_sentinel=False)
+    if class_labels.shape != (n,):
+        raise DataError(f"classes must be one class label for each of {n} records, not of shape {class_labels.shape}.")
+    codes, distinct = pd.factorize(class_labels, use_na_sentinel=False)
     pairs, counts = np.unique(groups * len(distinct) + codes, return_counts=True)
     majority = np.zeros(int(groups.max()) + 1, dtype=np.int64)
     np.maximum.at(majority, pairs // len(distinct), counts)
@@ -223,12 +223,12 @@ def summary(records: Records, labels: ArrayLike, k: int, classes: ArrayLike | No
     k : int
         The minimum group size, to which the mean group size is compared.
     classes : array, shape (n,), optional
-        The class of each record, such as an income bracket, for the classification metric.
+        The class label of each record, such as an income bracket, for the classification metric.
 
     Raises
     ------
     DataError
-        If labels are not whole numbers, one for each record, or there is not one class for each.
+        If labels are not whole numbers, one for each record, or the class labels are not one for each record.
     ParameterError
         If k is not a whole number of at least 1.
 

@@ -136,20 +136,22 @@ class LinearProgram:
     @property
     def bound(self) -> Bound:
         """The best bound so far."""
-        programs = (self._cliques, self._tree if self._tree is not None else self._sets)
-        running = [program for program in programs if program is not None]
-        proven = [lowered(program.sse, self._rounding) for program in running]
+        last_program = self._sets if self._tree is None else self._tree
+        programs = [program for program in (self._cliques, last_program) if program is not None]
+        proven = [lowered(program.sse, self._rounding) for program in programs]
         # A bound above the SSE of a partition is wrong.
-        best = max([self._first_sse, *(sse for sse in proven if math.isfinite(sse) and gap(sse, self.least) <= CLOSED)])
-        optimal = self._is_optimal or (self._tree is not None and gap(self._tree.least, best) <= CLOSED)
+        highest = (1 + CLOSED) * self.best_known_sse
+        sse = max([self._first_sse, *(each for each in proven if math.isfinite(each) and each <= highest)])
+        gap_is_closed = self._tree is not None and gap(self.best_known_sse, sse) <= CLOSED
+        tree_has_converged = self._tree is not None and self._tree.converged
         return Bound(
-            self._k,
-            best,
-            percent(best, self._sst),
-            self._seconds,
-            self._is_optimal or self._done or (self._tree is not None and self._tree.converged),
-            sum(program.iterations for program in running),
-            optimal,
+            k=self._k,
+            sse=sse,
+            information_loss=percent(sse, self._sst),
+            seconds=self._seconds,
+            converged=self._is_optimal or self._done or tree_has_converged,
+            iterations=sum(program.iterations for program in programs),
+            optimal=self._is_optimal or gap_is_closed,
         )
 
     @property
@@ -158,7 +160,7 @@ class LinearProgram:
         return None if self._tree is None else self._tree.labels
 
     @property
-    def least(self) -> float:
+    def best_known_sse(self) -> float:
         """SSE of that partition, infinite without one."""
         return np.inf if self._tree is None else self._tree.least
 

@@ -114,7 +114,7 @@ class Certificate:
 
     def _exchange(self) -> None:
         """Offer the better partition of the search to the program, or the other way round."""
-        if self._program.least < self._search.sse * (1 - _ROUNDING):
+        if self._program.best_known_sse < self._search.sse * (1 - _ROUNDING):
             labels = self._program.labels
             if labels is not None:
                 self._search.offer(labels)

@@ -222,7 +222,7 @@ class MixedBound:
         self._records, self._k = records, check_k(k)
         check_enough_records(records.n, self._k, "X")
         self._nearest = Bound(self._k, 0.0, 0.0, 0.0, converged=False)
-        self.least = float("inf")  # the Total-IL of the best partition offered
+        self.best_known_sse = math.inf  # as no partition is known
         self._max_loss = records.n * records.d
         # For one group, and for groups of one, the nearest-neighbor bound is the loss itself.
         self._closures = Closures(records, self._k) if records.n >= 2 * self._k > 2 else None

@@ -228,35 +228,44 @@ def _scores(model: _Model, codes: IntArray, present: NDArray[np.bool_], pairs: _
 
 
 def _measure(prediction: _Prediction, released: pd.DataFrame, classes: IntArray, pairs: _Pairs) -> Predicted | None:
-    """Measure the gain of a prediction."""
-    probability, sureness = pairs.picked(prediction.scores)
-    n, share = len(probability), float(probability.mean())
-    chance = np.empty(n)
-    chance[pairs.order] = 1.0 / pairs.sizes
-    surest, highest = np.argsort(-sureness, kind="stable"), 0.0
-    for part in _SUREST:
-        m = math.ceil(part * n)
-        linked, expected = float(probability[surest[:m]].mean()), chance[surest[:m]]
-        error = math.sqrt(float((expected * (1.0 - expected)).sum())) / m
-        if (part == 1.0 or m >= _MIN_RECORDS) and linked > float(expected.mean()) + _ERRORS * error:
-            highest = max(highest, linked)
-    codes = [coded(released[name]) for name in prediction.columns]
-    sizes, joint = np.bincount(classes)[classes], combined(classes, *codes)
-    if_known = np.bincount(joint)[joint]
-    if prediction.exact:
-        highest = max(highest, float((if_known < sizes).any()))
-    if highest == 0.0:
+    """Measure the gain of a prediction. None if it links no more records than a random pick in the class."""
+    probability, certainty = pairs.picked(prediction.scores)
+    by_chance = np.empty(len(probability))
+    by_chance[pairs.order] = 1.0 / pairs.sizes
+    highest = _highest_linkage(probability, certainty, by_chance)
+    known_classes = combined(classes, *(coded(released[name]) for name in prediction.columns))
+    sizes, known_sizes = np.bincount(classes)[classes], np.bincount(known_classes)[known_classes]
+    if highest == 0.0 and not (prediction.exact and (known_sizes < sizes).any()):
         return None
+    if prediction.nearly:
+        highest = float((1.0 / known_sizes).max())
     return Predicted(
-        *prediction[:4],
-        share=share,
-        by_chance=float(chance.mean()),
-        if_known=float((1.0 / if_known).mean()),
-        n_certain=int(np.count_nonzero((if_known == 1) & (sizes > 1))) if prediction.exact else 0,
-        highest=float((1.0 / if_known).max()) if prediction.nearly else highest,
-        n=n,
+        columns=prediction.columns,
+        sources=prediction.sources,
+        exact=prediction.exact,
+        nearly=prediction.nearly,
+        share=float(probability.mean()),
+        by_chance=float(by_chance.mean()),
+        if_known=float((1.0 / known_sizes).mean()),
+        n_certain=int(np.count_nonzero((known_sizes == 1) & (sizes > 1))) if prediction.exact else 0,
+        highest=highest,
+        n=len(probability),
         n_records=len(classes),
     )
+
+
+def _highest_linkage(probability: FloatArray, certainty: FloatArray, by_chance: FloatArray) -> float:
+    """Highest share of linked records among the most certain ones, or 0 if no share is significantly above chance."""
+    most_certain, highest = np.argsort(-certainty, kind="stable"), 0.0
+    for fraction in _SUREST:
+        n = math.ceil(fraction * len(probability))
+        rows = most_certain[:n]
+        linked, expected = float(probability[rows].mean()), by_chance[rows]
+        standard_error = math.sqrt(float((expected * (1.0 - expected)).sum())) / n
+        is_significant = linked > float(expected.mean()) + _ERRORS * standard_error
+        if is_significant and (fraction == 1.0 or n >= _MIN_RECORDS):
+            highest = max(highest, linked)
+    return highest
 
 
 # Models that predict a column from quasi-identifiers, always without the predicted record.

@@ -286,31 +286,33 @@ def comparison(figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd
     """A row for each of ``figures``: the printed and the computed value, from ``results`` by their identities.
 
     The columns are data, method, variant, k; printed and ours, as text with the printed digits and, after ±, the
-    standard deviation; difference (ours minus printed, in percent of it), verdict, errors (the same in standard errors)
-    and remark.
+    standard deviation; difference (ours minus printed, in percent of the printed value), verdict, errors (the
+    difference in standard errors) and remark. Without figures the frame has these columns and no rows.
     """
-    rows = []
-    for figure in figures:
-        ours = results.get(figure.identity)
-        judged = verdict(figure, ours)
-        digits = len(figure.printed.partition(".")[2])
-        value = "" if ours is None else f"{ours.value:.{digits}f}"
-        rows.append(
-            {
-                "data": figure.dataset,
-                "method": figure.method,
-                "variant": figure.variant,
-                "k": figure.k,
-                "printed": figure.printed + (f" ± {figure.sd:g}" if figure.sd is not None else ""),
-                "ours": value + (f" ± {ours.sd:.{digits}f}" if ours and ours.sd is not None else ""),
-                "difference": judged.difference,
-                "verdict": judged.name,
-                "errors": judged.standard_errors,
-                "remark": figure.remark,
-            }
-        )
-    table = pd.DataFrame(rows)
-    return table.astype({"difference": float, "errors": float}) if rows else table
+    computed = [results.get(figure.identity) for figure in figures]
+    figure_verdicts = [verdict(figure, ours) for figure, ours in zip(figures, computed, strict=True)]
+    return pd.DataFrame(
+        {
+            "data": [figure.dataset for figure in figures],
+            "method": [figure.method for figure in figures],
+            "variant": [figure.variant for figure in figures],
+            "k": [figure.k for figure in figures],
+            "printed": [figure.printed + ("" if figure.sd is None else f" ± {figure.sd:g}") for figure in figures],
+            "ours": [_computed_text(figure, ours) for figure, ours in zip(figures, computed, strict=True)],
+            "difference": np.array([each.difference for each in figure_verdicts], dtype=float),
+            "verdict": [each.name for each in figure_verdicts],
+            "errors": np.array([each.standard_errors for each in figure_verdicts], dtype=float),
+            "remark": [figure.remark for figure in figures],
+        }
+    )
+
+
+def _computed_text(figure: Figure, ours: Computed | None) -> str:
+    """The computed value with the digits of the printed one, empty if there is none."""
+    if ours is None:
+        return ""
+    n_digits = len(figure.printed.partition(".")[2])
+    return f"{ours.value:.{n_digits}f}" + ("" if ours.sd is None else f" ± {ours.sd:.{n_digits}f}")
 
 
 def conclusion(table: pd.DataFrame) -> str:

@@ -289,17 +289,23 @@ def _as_displayed(value: float, code: str) -> Any:
 # The smallest whole number of 16 digits, of which Excel keeps 15.
 _TOO_MANY_DIGITS = 10**15
 
-# Nouns for cells, singular and plural.
+
+class _Kind(NamedTuple):
+    """Nouns for cells of a kind, and the code of the notice if a column has this kind alone and becomes text."""
+
+    singular: str
+    plural: str
+    notice: str = ""
+
+
 _KINDS = {
-    int: ("number", "numbers"),
-    float: ("number", "numbers"),
-    Percent: ("number", "numbers"),
-    Code: ("code", "codes"),
-    bool: ("TRUE or FALSE", "cells with TRUE or FALSE"),
-    dt.datetime: ("date", "dates"),
-    dt.time: ("time of day", "times of day"),
-    dt.timedelta: ("duration", "durations"),
-    str: ("text", "texts"),
+    **dict.fromkeys((int, float, Percent), _Kind("number", "numbers")),
+    Code: _Kind("code", "codes"),
+    bool: _Kind("TRUE or FALSE", "cells with TRUE or FALSE"),
+    dt.datetime: _Kind("date", "dates"),
+    dt.time: _Kind("time of day", "times of day", "times"),
+    dt.timedelta: _Kind("duration", "durations", "durations"),
+    str: _Kind("text", "texts"),
 }
 
 
@@ -364,28 +370,30 @@ class _Column:
         types = {type(cell) for cell in self._cells if cell is not None}
         if types <= {int, float, Percent}:
             return self._numbers()
+        if types == {dt.datetime}:
+            return np.array([np.datetime64("NaT") if cell is None else cell for cell in self._cells], dtype="M8[us]")
+        if types == {str}:
+            return texts(self._cells)
+        if types == {bool}:
+            return self._cells if None in self._cells else np.array(self._cells, dtype=bool)
         if types <= {int, float, Percent, Code}:
             codes = self._find(lambda cell: type(cell) is Code)
             text = "shows {count} with leading zeros, such as {example} for {number} in {at}: "
             self._add_notice("leading-zeros", codes, f"{text}the column is kept as the text that is shown.", "number")
-        elif types == {dt.datetime}:
-            return np.array([np.datetime64("NaT") if cell is None else cell for cell in self._cells], dtype="M8[us]")
-        elif types == {str}:
-            return texts(self._cells)
-        elif types == {bool}:
-            return self._cells if None in self._cells else np.array(self._cells, dtype=bool)
         else:
-            kinds = Counter(_KINDS[type(cell)] for cell in self._cells if cell is not None).most_common()
-            counts = listing([f"{count:,} {singular if count == 1 else plural}" for (singular, plural), count in kinds])
-            rarest = self._find(lambda cell: cell is not None and _KINDS[type(cell)] == kinds[-1][0])
-            if len(kinds) > 1:
-                self._add_notice(
-                    "mixed", rarest, f"has {counts}, such as {{example!r}} in {{at}}: all are kept as text."
-                )
-            else:  # times of day or durations
-                code = kinds[0][0][1].partition(" ")[0]
-                self._add_notice(code, rarest, f"has {counts}, such as {{example}} in {{at}}: kept as text.")
+            self._add_notice_on_kinds()
         return self._texts()
+
+    def _add_notice_on_kinds(self) -> None:
+        """Add a notice about the kinds of cells in a column that becomes text, with an example of the rarest kind."""
+        kinds = Counter(_KINDS[type(cell)] for cell in self._cells if cell is not None).most_common()
+        counts = listing([f"{count:,} {kind.singular if count == 1 else kind.plural}" for kind, count in kinds])
+        rarest_kind = kinds[-1][0]
+        rarest = self._find(lambda cell: cell is not None and _KINDS[type(cell)] == rarest_kind)
+        if len(kinds) > 1:
+            self._add_notice("mixed", rarest, f"has {counts}, such as {{example!r}} in {{at}}: all are kept as text.")
+        else:
+            self._add_notice(rarest_kind.notice, rarest, f"has {counts}, such as {{example}} in {{at}}: kept as text.")
 
     def _numbers(self) -> Any:
         cells = self._cells

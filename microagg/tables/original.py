@@ -386,13 +386,13 @@ def _write_sheet(task: Rewriting) -> bytes:
         are_texts = bool(present) and all(isinstance(value, str) for value in present)
         if are_texts and (column in task.measured or not is_numeric_dtype(series.dtype)):
             series = pd.Series(_spelled(task, column, [value or "" for value in old_cells], "."))
-        cells = sheet_cells(series)
-        usual = Counter(code for code, value in zip(codes, old_cells, strict=True) if value is not None)
+        number_style = None
         # A number such as a year would be shown as a day in the format of dates.
-        if usual and not are_texts and _are_dates(present) == is_datetime64_any_dtype(series.dtype):
-            prefix = f' s="{styled(usual.most_common(1)[0][0])}"><v>'
-            cells = [re.sub(r'^( s="[12]")?><v>', prefix, text) for text in cells]
-        bodies.append(cells)
+        if present and not are_texts and _are_dates(present) == is_datetime64_any_dtype(series.dtype):
+            formats_used = (code for code, value in zip(codes, old_cells, strict=True) if value is not None)
+            [(most_frequent_format, _)] = Counter(formats_used).most_common(1)
+            number_style = styled(most_frequent_format)
+        bodies.append(sheet_cells(series, number_style))
     widths = [sheet.widths.get(origins[column]) for column in origins]
     return workbook(list(origins), bodies, sheet.title, list(formats), widths)
 

@@ -334,11 +334,11 @@ def _sheet(names: Sequence[str], bodies: Sequence[Sequence[str]], widths: Sequen
     yield "</sheetData></worksheet>"
 
 
-def sheet_cells(series: pd.Series[Any]) -> list[str]:
-    """Cells of a column, each without its address, and as "" if a value is missing."""
+def sheet_cells(series: pd.Series[Any], number_style: int | None = None) -> list[str]:
+    """Cells of a column, without addresses, "" for missing values; numbers and dates in the style ``number_style``."""
     column = limits.exact(lossless.plain_column(series), ".xlsx")
     if lossless.is_date(column):
-        return _dates(column)
+        return _dates(column, number_style)
     if lossless.is_text(column) or lossless.is_category(column):
         # Most columns have few distinct texts, so each is escaped once.
         escaped = {text: text_cell(text) for text in column.dropna().unique()}
@@ -347,15 +347,17 @@ def sheet_cells(series: pd.Series[Any]) -> list[str]:
     if is_bool_dtype(column.dtype):
         return ["" if absent else f' t="b"><v>{int(cell)}</v>' for cell, absent in zip(column, absences, strict=True)]
     # str gives the fewest digits that read back as the same number; the full stop tells 2.0 from 2.
-    return ["" if absent else f"><v>{cell!s}</v>" for cell, absent in zip(column, absences, strict=True)]
+    attribute = "" if number_style is None else f' s="{number_style}"'
+    return ["" if absent else f"{attribute}><v>{cell!s}</v>" for cell, absent in zip(column, absences, strict=True)]
 
 
-def _dates(column: pd.Series[Any]) -> list[str]:
-    style = _DATE if lossless.is_midnight(column) else _TIME
+def _dates(column: pd.Series[Any], number_style: int | None) -> list[str]:
+    are_days = lossless.is_midnight(column)
+    style = number_style if number_style is not None else _DATE if are_days else _TIME
     elapsed = column.to_numpy().astype("M8[ms]") - _DAY_ZERO
     days, milliseconds = np.divmod(elapsed.astype(np.int64), 86_400_000)
     serials = [
-        str(day) if style == _DATE else repr(day + time / 86_400_000)
+        str(day) if are_days else repr(day + time / 86_400_000)
         for day, time in zip(days.tolist(), milliseconds.tolist(), strict=True)
     ]
     absences = column.isna()

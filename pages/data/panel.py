@@ -229,33 +229,35 @@ def _drafts() -> dict[tuple[str, str, str], tuple[str, str]]:
     return st.session_state.setdefault("category_drafts", {})
 
 
-def _take(at: tuple[str, str, str], text: str, keep: Callable[[], None]) -> None:
-    """Run ``keep``; if it fails, keep ``text`` as a draft with the reason."""
+def _take(draft_key: tuple[str, str, str], text: str, save: Callable[[], None]) -> None:
+    """Run ``save``; if it fails, keep ``text`` as a draft with the reason."""
     try:
-        keep()
-        _drafts().pop(at, None)
+        save()
+        _discard(draft_key)
     except MicroaggError as error:
-        _drafts()[at] = (text, str(error))
+        _drafts()[draft_key] = (text, str(error))
 
 
-def _editor(table: Table, name: str, label: str, now: str, keep: Callable[[str], None], **options: Any) -> None:
-    """Draw a text area whose text goes to ``keep``, or stays as a draft under the reason."""
-    key, at = f"text_{label}_{name}", (table.identity, name, label)
-    text, problem = _drafts().get(at, (now, ""))
+def _discard(draft_key: tuple[str, str, str]) -> None:
+    _drafts().pop(draft_key, None)
+
+
+def _editor(
+    table: Table, name: str, label: str, current_text: str, save: Callable[[str], None], **options: Any
+) -> None:
+    """Draw a text area whose text goes to ``save``, or stays as a draft under the reason."""
+    widget_key, draft_key = f"text_{label}_{name}", (table.identity, name, label)
+    text, problem = _drafts().get(draft_key, (current_text, ""))
 
     def take(entered: str) -> None:
-        _take(at, entered, lambda: keep(entered))
+        _take(draft_key, entered, partial(save, entered))
 
     height = min(max(160, 20 * text.count("\n") + 60), 460)
-    state.tied(st.text_area, label, key, text, take, height=height, **options)
+    state.tied(st.text_area, label, widget_key, text, take, height=height, **options)
     if problem:
         st.error(sentence(problem))
         st.caption("The version before it stays in use until this is corrected.")
-
-        def discard() -> None:
-            _drafts().pop(at, None)
-
-        st.button("Discard what I entered", on_click=discard)
+        st.button("Discard what I entered", on_click=_discard, args=(draft_key,))
 
 
 def _show_uncovered(table: Table, name: str, what: str, add: Callable[[list[str]], None]) -> None:

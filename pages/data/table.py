@@ -76,10 +76,10 @@ def _accept(table: Table, names: Sequence[str], suggested: Collection[str]) -> N
     _clear(names, "rows")
 
 
-def show(table: Table, workspace: Workspace | None, names: Sequence[str], marked: Mapping[str, str]) -> None:
-    """Draw the table of the columns ``names``; those that are ``marked`` need a look, for the reason there."""
-    rows = _rows(table, workspace, names, marked)
-    tint = [_MARKED if name in marked else "" for name in names]
+def show(table: Table, workspace: Workspace | None, names: Sequence[str], reasons_to_look: Mapping[str, str]) -> None:
+    """Draw the table of the columns ``names``, those with reasons to look at them in color."""
+    rows = _rows(table, workspace, names, reasons_to_look)
+    tint = [_MARKED if name in reasons_to_look else "" for name in names]
     height = "content" if len(names) <= _MOST_ROWS else _HEADER + _MOST_ROWS * _ROW
     selectable: Any = st.dataframe  # whose annotations do not know such options of columns
     selectable(
@@ -115,26 +115,35 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], marked
     )
 
 
-def _rows(table: Table, workspace: Workspace | None, names: Sequence[str], marked: Mapping[str, str]) -> pd.DataFrame:
+def _rows(
+    table: Table, workspace: Workspace | None, names: Sequence[str], reasons_to_look: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return a row for each of the columns ``names``, with the reason to look at it or for its suggestion."""
     all_columns = columns.columns(table)
-    chosen = [all_columns[name] for name in names]
+    shown_columns = [all_columns[name] for name in names]
     figures = columns.figures(table, None if workspace is None else workspace.source.declared)
-    why = {**columns.why(table), **marked}
-    reasons = [why[name] for name in names]
+    reasons = {**columns.why(table), **reasons_to_look}
     return pd.DataFrame(
         {
-            "mark": ["⚠" if each.name in marked else "✓" if each.decided else "○" for each in chosen],
+            "mark": [_status(column, reasons_to_look) for column in shown_columns],
             "column": list(names),
             # On a phone the first column that can be seen beside the names is the role.
-            "role": [columns.ROLES[each.role] for each in chosen],
+            "role": [columns.ROLES[column.role] for column in shown_columns],
             "label": [table.variable_labels.get(name, "") for name in names],
-            "kind": [kind_title(each, each.kind, each.form) for each in chosen],
+            "kind": [kind_title(column, column.kind, column.form) for column in shown_columns],
             "distribution": [figures["distribution"][name] for name in names],
-            "distinct": [each.n_distinct for each in chosen],
-            "missing": [each.n_missing for each in chosen],
-            "why": [reason[:1].upper() + reason[1:] for reason in reasons],
+            "distinct": [column.n_distinct for column in shown_columns],
+            "missing": [column.n_missing for column in shown_columns],
+            "why": [reasons[name][:1].upper() + reasons[name][1:] for name in names],
         }
     )
+
+
+def _status(column: Column, reasons_to_look: Mapping[str, str]) -> str:
+    """Return the sign of a column that needs a look, is decided, or has suggestions only."""
+    if column.name in reasons_to_look:
+        return "⚠"
+    return "✓" if column.decided else "○"
 
 
 # --- what is selected -------------------------------------------------------------------------------------------------

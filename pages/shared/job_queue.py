@@ -141,9 +141,10 @@ class Job:
             self._processors.urgent_threads.submit(do, *arguments).result()
 
     def step(self, message: str = "") -> None:
+        """Count a step. In the message, ``{done}`` becomes the number of steps so far."""
         with _CHANGED:
             self.done += 1
-            self.message = message or self.message
+            self.message = message.replace("{done}", str(self.done)) or self.message
 
     def watch(self, title: str, make: Callable[[], Any]) -> Any:
         """Return ``make()``, with its progress in the message after ``title``. The caller does the last step."""

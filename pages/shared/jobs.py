@@ -171,23 +171,10 @@ def _run_cells(
     box = results()
 
     def run(job: Job, cell: Cell) -> None:
-        method, k = cell
-
-        def watcher(message: str, share: float | None) -> bool:
-            part = "" if share is None else f", {100 * share:.0f} %"
-            job.message = f"{job.done} of {job.total} computed: {method.label}, k = {k}, {message}{part}"
-            return job.should_continue()
-
-        with watched(watcher):
-            # A result may lack its risks because other attributes have become confidential.
-            earlier = box.stored(workspace.digest, [cell]).get(cell)
-            result = earlier or experiment.run_one(workspace.problem, method, k)
-            box.add(workspace.digest, result)
-            if risks:
-                box.add_risks(workspace.exposed, result)
+        result = _run_cell(job, box, workspace, cell, risks=risks)
         if results_by_cell is not None:
             results_by_cell[cell] = result
-        job.step(f"{job.done + 1} of {job.total} computed")
+        job.step(f"{{done}} of {job.total} computed")
 
     def work(job: Job) -> None:
         todo = list(missing)
@@ -197,13 +184,32 @@ def _run_cells(
             keys = {method: experiment.needed([method]) for method, _ in todo}
             ready = [method for method in keys if not compiling.tasks_for(keys[method], workspace.n)] or [todo[0][0]]
             compile_for(job, keys[ready[0]], workspace.n)
-            job.do_all([cell for cell in todo if cell[0] in ready], lambda cell: run(job, cell))
+            job.do_all([cell for cell in todo if cell[0] in ready], partial(run, job))
             todo = [cell for cell in todo if cell[0] not in ready]
 
     digests = (workspace.digest, workspace.exposed.digest) if risks else workspace.digest
     # A page waits for partitions only.
     urgent = kind == "partition"
     return box.start(kind, (digests, frozenset(cells)), len(missing), work, results_by_cell, urgent=urgent)
+
+
+def _run_cell(job: Job, box: Results, workspace: Workspace, cell: Cell, *, risks: bool) -> Any:
+    """Return the result of a cell, which is stored, with or without its risks."""
+    method, k = cell
+
+    def watcher(message: str, share: float | None) -> bool:
+        progress = "" if share is None else f", {100 * share:.0f} %"
+        job.message = f"{job.done} of {job.total} computed: {method.label}, k = {k}, {message}{progress}"
+        return job.should_continue()
+
+    with watched(watcher):
+        # A result may lack its risks because other attributes have become confidential.
+        stored_result = box.stored(workspace.digest, [cell]).get(cell)
+        result = stored_result or experiment.run_one(workspace.problem, method, k)
+        box.add(workspace.digest, result)
+        if risks:
+            box.add_risks(workspace.exposed, result)
+    return result
 
 
 def sweep(workspace: Workspace, cells: Sequence[Cell], *, risks: bool) -> Job:

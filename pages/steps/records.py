@@ -136,7 +136,7 @@ def show(seen: Watched) -> None:
     if rows is None:
         return
     alt = "Information loss of V-MDAV against γ, in steps, with those of MDAV* and of the optimum."
-    show_figure(_curve(rows, gamma), title=optimum.in_words(rows), key="steps_gamma", alt=alt)
+    show_figure(_curve(rows, gamma), title=optimum.describe_losses(rows), key="steps_gamma", alt=alt)
     st.caption("γ is chosen before the loss is known, and the best γ differs from file to file.")
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from microagg.errors import DataError
-from microagg.explain.optimum import best_ranges, in_words, loss_at, losses, optimum
+from microagg.explain.optimum import best_ranges, describe_losses, loss_at, losses, optimum
 from microagg.metrics import sse
 from tests import naive
 from tests.explain.test_explain import TOY
@@ -73,5 +73,5 @@ def test_the_best_ranges(v_mdav, ranges, says):
     ends = [-np.inf, 0.0, 0.3, 7.0, np.inf]
     table = pd.DataFrame({"above": ends[:-1], "up_to": ends[1:], "v-mdav": map(float, v_mdav), "mdav-star": 7.0})
     assert best_ranges(table) == ranges
-    assert says in in_words(table)
-    assert in_words(table.iloc[:1].assign(up_to=np.inf)).count("%") == 2
+    assert says in describe_losses(table)
+    assert describe_losses(table.iloc[:1].assign(up_to=np.inf)).count("%") == 2

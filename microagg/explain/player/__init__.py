@@ -250,8 +250,8 @@ def _optimum_data(frame: _Frame, labels: ArrayLike) -> dict[str, Any]:
 def _step_data(frame: _Frame, steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
     """Yield the data of each step for the player: only changes of groups and order."""
     n, d = frame.X.shape
-    is_exact = d <= 2  # the axes of the picture are attributes
-    before: dict[int, int] = dict.fromkeys(range(n), -1)
+    axes_are_attributes = d <= 2
+    previous_groups: dict[int, int] = dict.fromkeys(range(n), -1)
     order: tuple[int, ...] = ()
     for step in steps:
         groups = dict.fromkeys(range(n), -1)
@@ -262,21 +262,21 @@ def _step_data(frame: _Frame, steps: Sequence[Step]) -> Iterator[dict[str, Any]]
             "title": step.decision or step.title,
             "text": step.text,
             "line": step.line,
-            "changed": [[record, group] for record, group in groups.items() if group != before[record]],
+            "changed": [[record, group] for record, group in groups.items() if group != previous_groups[record]],
             "seed": focus.seed,
             "candidates": list(focus.candidates),
             "point": None if focus.point is None else frame.point(focus.point),
             "measured": focus.point_name,
-            "radius": focus.radius if is_exact else None,
+            "radius": focus.radius if axes_are_attributes else None,
             "lines": [
                 [first, second, value(math.dist(frame.X[first].tolist(), frame.X[second].tolist()))]
                 for first, second in focus.lines
             ],
-            "cuts": [{"axis": "xy"[j], "at": cut, "text": value(cut)} for j, cut in focus.cuts if is_exact],
+            "cuts": [{"axis": "xy"[j], "at": cut, "text": value(cut)} for j, cut in focus.cuts if axes_are_attributes],
             "group": focus.group,
             "order": None if focus.order == order else list(focus.order),
             "quantities": [asdict(each) | {"text": value(each.value)} for each in step.quantities],
             "sse": value(sse),
             "loss": frame.lost(sse),
         }
-        before, order = groups, focus.order
+        previous_groups, order = groups, focus.order

@@ -239,9 +239,9 @@ def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: 
     classes = record_classes(frame, columns)
     record_weights = _weights(weights, len(classes))
     sizes = np.bincount(classes).astype(np.float64)
-    shares = np.minimum(sizes / np.bincount(classes, weights=record_weights), 1.0)
+    sampling_fractions = np.minimum(sizes / np.bincount(classes, weights=record_weights), 1.0)
     # By Euler's transformation: for large classes p^f underflows and the other factor overflows.
-    risk = (shares / sizes * _hypergeometric(sizes, 1.0 - shares))[classes]
+    risk = (sampling_fractions / sizes * _hypergeometric(sizes, 1.0 - sampling_fractions))[classes]
     return IndividualRisk(risk, float(risk.sum()), float(risk.mean()))
 
 
