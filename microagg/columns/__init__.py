@@ -1,4 +1,4 @@
-"""What the columns of a file are: a guess for each, with its reasons, for a person to confirm or to correct."""
+"""Roles and kinds of the columns of a file: a suggestion for each, with its reasons, to accept or to correct."""
 
 from microagg.errors import attach
 

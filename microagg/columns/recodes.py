@@ -258,8 +258,9 @@ def meant(series: pd.Series[Any], changes: Recoding | None = None) -> pd.Series[
     """A column with one value for all its spelling variants. Words for a missing value become missing.
 
     Numbers, dates and booleans are unchanged. Texts with the same :func:`essence` become one value; empty texts and
-    words such as ``n/a`` and ``unknown`` become missing; ordered categories keep their order. ``changes`` map values,
-    in any spelling, or ranges of numbers to other meanings, and ``*`` all other values. A meaning maps to itself.
+    words such as ``n/a`` and ``unknown`` become missing; ordered categories keep their order. ``changes`` map values
+    with all their spelling variants, or ranges of numbers, to other meanings, and ``*`` all other values. A meaning
+    maps to itself.
     """
     mapping = {essence(old): essence(new or "") for old, new in (changes or {}).items()}
     if changes and (is_number(series.dtype) or any(map(bounds, changes))):
@@ -423,7 +424,7 @@ def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
     """Sets of categories that may be spelling variants of one, each with the most frequent first.
 
     They differ only by capitals, blanks, accents, or punctuation between or after letters; or, with 6 to 200 letters,
-    by one letter, if one of the two spellings is in at most 1 % of the records and the other in more, and at least 5
+    by one letter, if one of the two variants is in at most 1 % of the records and the other in more, and at least 5
     times as often; or one is a letter, one of at most three, and the only word with this initial, if each word has one.
     """
     if (column := ColumnValues.of(series)) is None:
@@ -452,7 +453,7 @@ def _initials(keys: Collection[str]) -> dict[str, str]:
 
 
 def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:
-    """Frequent spelling for each rare one that differs from it by one letter. Of several, the most frequent."""
+    """Frequent spelling variant for each rare one that differs from it by one letter. Of several, the most frequent."""
     bound = max(1, _MAX_TYPO_SHARE * sum(counts.values()))
     # Time grows with a text's length, and sentences are not categories.
     counts = {key: n for key, n in counts.items() if _MIN_LENGTH <= len(key) <= _MAX_LENGTH}

@@ -351,7 +351,7 @@ _GRADED = re.compile(
 # Columns whose integers are codes, of which there are at most as many and of which each stands for some records.
 _CODED, _CODED_SUFFIX = words("coded"), re.compile(r".*[^_\W]_?code", re.IGNORECASE)
 _MOST_CODES, _RECORDS_OF_CODE = 1000, 4
-# Codes of one digit with gaps between them: their number, and the share of the records that each has. Counts, whose
+# Codes of one digit that are not consecutive: their number, and the share of the records that each has. Counts, whose
 # names say it, may be heaped. In fewer records for each integer, one may be rare by chance.
 _MOST_DIGITS, _MIN_CODES, _MIN_SHARE, _MIN_RECORDS = 9, 3, 0.01, 10
 _QUANTITY = words("quantity")

@@ -82,7 +82,7 @@ class Assessment:
     figures : tuple of Figure
         Those that matter most first, risks before utility.
     attributes : DataFrame
-        A row for each quasi-identifier, those that lose most first: ``attribute``, ``lost`` (percent), and for numbers
+        A row for each quasi-identifier, highest loss first: ``attribute``, ``lost`` (percent), and for numbers
         that are released as numbers or ranges ``sd_ratio``, ``correlation_change`` and ``interval_disclosure``, for all
         ``hellinger``; NaN where a measure does not apply. For the steward's eyes where
         :attr:`microagg.release.Report.dominated` names an attribute.

@@ -165,7 +165,7 @@ def following(frame: pd.DataFrame, *, records: int = FEW_RECORDS, by_order: bool
 
     See :func:`determined`, where a missing value of the target counts as a value, and, unless ``by_order`` is false,
     :func:`in_order`, where records without one of the two values do not count. Of two columns that follow from each
-    other, the later one is said to. The first 60 columns with several values are compared, in about as many evenly
+    other, the later one is returned. The first 60 columns with several values are compared, in about as many evenly
     spaced ``records``.
     """
     sampled = frame.iloc[:: max(1, len(frame) // records)]

@@ -432,7 +432,7 @@ def predicted(file: File) -> Iterator[Finding]:
     all_predicted = file.predicted or ()
     alone = [each for each in all_predicted if len(each.columns) == 1]
     for each in all_predicted:
-        # Several columns together are a matter of their own only where none of them stops and they tell more.
+        # Several columns together are reported only if none of them stops alone and they link more records together.
         if each not in alone and any(one.nearly or one.share >= each.share for one in alone):
             continue
         text = (

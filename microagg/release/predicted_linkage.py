@@ -30,7 +30,7 @@ SAMPLE = 4000
 #: Numbers with at most this many distinct values are predicted as categories, such as the answers 1 to 5.
 FEW_VALUES = 20
 
-#: A prediction is exact if at least this share of the records is predicted to the last digit.
+#: A prediction is exact if at least this share of the records is predicted exactly.
 EXACT = 0.99
 
 #: A column follows nearly if this share of its variance, or of its records' categories, is predicted.

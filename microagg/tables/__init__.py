@@ -1,4 +1,4 @@
-"""Tables from and to files: nothing guessed in silence on the way in, nothing lost on the way out.
+"""Tables from and to files: every interpretation is reported when reading, and nothing is lost when writing.
 
 What a file does not say unmistakably is either an error that tells what to do, or a rule written down in
 :func:`read_file`. Row order is kept, no column becomes an index, and no column is dropped or renamed.

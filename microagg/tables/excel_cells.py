@@ -75,7 +75,7 @@ class _DamagedError(ValueError):
 
 
 class SheetRows(NamedTuple):
-    """The rows of a sheet that have content, and what else is said of it. Rows and columns count from 1."""
+    """The rows of a sheet that have content, and its layout. Rows and columns count from 1."""
 
     numbers: list[int]  # ascending
     # From column A on: None, int, float, bool, str, datetime, time, timedelta, or a class of this module.

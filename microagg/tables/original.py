@@ -73,10 +73,11 @@ def write_like(
     """Write a table made from a file as that file: of its kind (:func:`alike`) or with codes (:func:`has_codes`).
 
     Columns that are not ``changed`` have the cells of the original, at the positions ``rows``; those of ``strata`` only
-    if it spells each value in one way, as spellings must not distinguish records. For a changed column, ``changed``
-    says whether it has numbers or dates: then ranges, which are text, are written like numbers or dates. A new column
-    has the style of its column in ``parents``. Dates of ``month_first`` have the month before the day, unless the year
-    comes first. DataError if the style does not allow a text, as when the encoding does not have a character.
+    if it spells each value in one way, as spelling variants must not distinguish records. For a changed column,
+    ``changed`` is whether it has numbers or dates: then ranges, which are text, are written like numbers or dates. A
+    new column has the style of its column in ``parents``. Dates of ``month_first`` have the month before the day,
+    unless the year comes first. DataError if the style does not allow a text, as when the encoding does not have a
+    character.
     """
     assert original.source is not None, "the file is at hand"
     frame = frame.set_axis(list(map(str, frame.columns)), axis=1)

@@ -1,6 +1,6 @@
 """Text files from bytes to cells: decoded as UTF-8, or by their byte order mark, and divided into records and fields.
 
-No other encoding is guessed: the user chooses one, with a sample of the text in each possible one.
+No other encoding is inferred: the user chooses one, with a sample of the text in each possible one.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def planes(
 ) -> list[go.Figure]:
     """Draw each partition on a plane, with spokes from the records of groups that stand out to their centroids.
 
-    These are the groups with the largest losses, unless a ``group`` is chosen by the number of its side and its own, or
+    These are the groups with the largest losses, unless a ``group`` is chosen by its side and its number, or
     the ``differences`` stand out: the records that the sides group differently. ``names`` are those of all records.
     """
     chosen = None if group is None else sides[group[0]].partition.labels == group[1]

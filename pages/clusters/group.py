@@ -155,7 +155,7 @@ def losing_most(workspace: Workspace, sides: Sequence[Side]) -> None:
 
 
 def _changes(workspace: Workspace, partition: Partition, worst: metrics.LargestLosses) -> list[str]:
-    """The released value of each record or group listed, in the attribute that loses most; of numbers, with the original."""
+    """The released value of each record or group listed, in the attribute with the highest loss; of numbers, with the original."""
     # Only the attributes that are listed.
     attributes, places = np.unique(worst.attributes, return_inverse=True)
     records = Records(

@@ -133,7 +133,7 @@ def pick_attributes(workspace: Workspace) -> None:
 
 
 def view(workspace: Workspace, partition: Partition) -> View:
-    """Return the chosen plane; ``partition`` says which attributes lose most."""
+    """Return the chosen plane; the attributes' losses are those of ``partition``."""
     plane = _chosen(workspace)
     if plane == "components":
         across, up = _principal(workspace)

@@ -58,7 +58,7 @@ def body() -> None:
         return
     try:
         table = columns.chosen_table()
-    except DataError as error:  # on a recoding: if the file cannot be read, the page has said so
+    except DataError as error:  # on a recoding: an error of the file is already on the page
         st.error(sentence(error))
         st.button("Undo all recodings", on_click=state.update, kwargs={"recode": ()})
         return

@@ -258,7 +258,7 @@ def _options(of: str, name: str, content: bytes, reading: Mapping[str, Any]) -> 
         try:
             visible, hidden = (sheet_names(content, name=name, hidden=which) for which in (False, True))
         except MicroaggError:
-            return  # the reader has said why
+            return  # the reader's error is already on the page
         # The sheet that is read by default comes first; no title has brackets.
         sheets = {title: title for title in visible} | {f"{title} [hidden]": title for title in hidden}
         if len(sheets) > 1:

@@ -187,7 +187,7 @@ def is_compared(workspace: Workspace) -> bool:
 
 
 def _comparison(workspace: Workspace) -> pd.DataFrame | None:
-    """Return the results of the compared methods for :meth:`microagg.Release.to_html`, with floors; None if none."""
+    """Return the results of the compared methods for :meth:`microagg.Release.to_html`, with lower bounds; None if none."""
     variants, ks, _, _ = _cells(workspace)
     table = certificate.with_best(workspace, certificate.rows(workspace, variants, ks), ks)
     if table.empty:

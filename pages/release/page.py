@@ -110,7 +110,7 @@ def _limited(label: str, value: float | None, limit: float, is_met: bool, messag
 
 
 def _figure(label: str, value: str, note: str, *, met: bool | None = None, message: str | None = None) -> None:
-    """Draw a figure with a note below it: green if it is ``met``, orange if not, gray if nothing is asked of it."""
+    """Draw a figure with a note below it: green if it is ``met``, orange if not, gray without a limit."""
     color: Any
     color, icon = {True: ("green", "✓ "), False: ("orange", "⚠ "), None: ("gray", "")}[met]
     st.metric(label, value, f"{icon}{note}", delta_color=color, delta_arrow="off", help=message, width="content")

@@ -294,7 +294,7 @@ def once(
 
     job = box.start(kind, identity, 100, work, urgent=urgent)
     job.wait(seconds if seconds is not None else 1.0 if urgent else 0.1)
-    if job.running:  # asked first: it may end between two questions
+    if job.running:  # checked before `complete`, as the job may end in between
         if draws:
             watch(job)
     elif job.complete:

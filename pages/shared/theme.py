@@ -18,7 +18,7 @@ from pages.shared import state
 BLUE, SKY, GREEN, ORANGE = "#0072B2", "#56B4E9", "#009E73", "#E69F00"
 VERMILLION, PURPLE, OLIVE, GRAY, BROWN = "#D55E00", "#CC79A7", "#9A8F00", "#7F8C99", "#A0643C"
 
-#: For floors, frames and helper lines; readable on white and on near-black.
+#: For lower bounds, frames and helper lines; readable on white and on near-black.
 NEUTRAL = "#7F8C99"
 FLOOR_FILL = "rgba(127, 140, 153, 0.22)"
 HIGHLIGHT = "#C2185B"

@@ -1,4 +1,4 @@
-"""Disclosure risk of a release: who can be found in it, and what can be learned of whom."""
+"""Disclosure risk of a release: re-identification of records, and attribute disclosure."""
 
 from microagg.errors import attach
 

@@ -1,10 +1,10 @@
-"""The stored comparison of all algorithms: what each loses on seven data sets at 22 values of k, and how fast it is.
+"""The stored comparison of all algorithms: the loss of each on seven data sets at 22 values of k, and how fast it is.
 
 Measured by ``benchmarks/landscape.py`` and part of the package, so that it can be read without any data or benchmark:
 
 >>> from microagg import landscape
->>> own = landscape.duel("mdav-star", "v-mdav").set_index(["data", "k"])
->>> own.loc[("eia", 10), ["first", "second", "less"]].astype(float).round(2).to_dict()
+>>> losses = landscape.duel("mdav-star", "v-mdav").set_index(["data", "k"])
+>>> losses.loc[("eia", 10), ["first", "second", "less"]].astype(float).round(2).to_dict()
 {'first': 2.63, 'second': 3.63, 'less': 27.56}
 """
 
