@@ -251,17 +251,17 @@ def _as_json(table: pd.DataFrame) -> str:
 def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
     """Compute a lower bound on the information loss of all partitions of FILE into groups of at least k records.
 
+    With --by, groups stay within the strata; the bound is then that of nearest neighbors.
+
     \b
     Example:
       microagg bound --data tarragona --k 3 --seconds 30
     """
     from microagg.optimum.bounds import linear_program
     from microagg.optimum.formatting import percent
-    from microagg.optimum.problem import Problem
 
     scale = args.pop("scale") or "zscore"
-    source = flags.make_source(flags.read_data(args), args)
-    is_numeric = source.schema.is_numeric
+    problem = Compared.of(flags.make_source(flags.read_data(args), args), scale, sample=0).problem
     with working("Proving") as show, warnings.catch_warnings():
         warnings.simplefilter("ignore")
 
@@ -269,20 +269,20 @@ def bound(k: int, seconds: float, as_json: bool, **args: Any) -> None:
             show(f"Lower bound: {percent(best.information_loss)}")
             return True
 
-        if is_numeric:
-            proof = linear_program(source.numbers(scale).Z, k, seconds, watch)
+        if problem.mixed or problem.parts:
+            [proof] = problem.floor([k])
         else:
-            [proof] = Problem.of(source.records).floor([k])
+            proof = linear_program(problem.data, k, seconds, watch)
     if as_json:
         figures = dict(vars(proof))
-        if not is_numeric:
+        if problem.mixed:
             figures["total_information_loss"] = figures.pop("sse")
         print_json(figures)
         return
     end = "; more time will not raise it" if proof.converged else ""
     if proof.optimal:
         end = ", and a known partition meets it: that partition is optimal"
-    of = "" if is_numeric else " of the largest Total-IL"
+    of = " of the largest Total-IL" if problem.mixed else ""
     click.echo(f"Lower bound for groups of at least {k:,}: {proof.information_loss:.4g} %{of}{end}.")
 
 

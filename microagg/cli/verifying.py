@@ -160,7 +160,7 @@ def _count(
     if PurePath(file).suffix.lower() in TEXT_ENDINGS:
         reading = {"header": True, **reading}
     table = as_written(data, PurePath(file).name, reading=reading)
-    names = find_columns(columns, _names_by_text(table))
+    names = _find_keys(columns, _names_by_text(table))
     secrets, kinds = find_columns(confidential, _names_by_text(table)), {option.name: option.kind for option in OPTIONS}
     options = {name: kinds[name].of_shell(name, texts, _names_by_text(table)) for name, texts in flags.items()}
     for name, limits in options.items():
@@ -175,6 +175,13 @@ def _count(
     return names, len(table), equivalence_classes.small_classes(classes, k), guarantees, spellings
 
 
+def _find_keys(texts: Sequence[str], names: Mapping[str, Any]) -> list[Any]:
+    """The quasi-identifiers named by --qi, at least one."""
+    if not (columns := find_columns(texts, names)):
+        raise ParameterError("--qi names no column: name at least one.")
+    return columns
+
+
 def _names_by_text(table: pd.DataFrame) -> dict[str, Any]:
     return {str(name): name for name in table.columns}
 
@@ -183,7 +190,7 @@ def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str
     """Columns, number of records and small classes of the Parquet files in a folder."""
     from microagg.distributed import Table, count  # which needs Dask
 
-    names = find_columns(columns, {name: name for name in Table.of(folder).names})
+    names = _find_keys(columns, {name: name for name in Table.of(folder).names})
     counted = count(folder, names, [], k)
     return names, counted.records, SmallClasses(counted.smallest, counted.below, counted.alone)
 

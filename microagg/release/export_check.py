@@ -17,6 +17,7 @@ from microagg.release.findings import Finding
 from microagg.release.guarantees import as_read, describe_counts
 from microagg.release.guarantees import count as count_guarantees
 from microagg.tables import read_table
+from microagg.tables.notices import refuse_no_records
 from microagg.tables.reading import TEXT_ENDINGS
 from microagg.tables.stata_spss import with_kinds
 from microagg.tables.text import read_cells
@@ -40,7 +41,7 @@ def as_written(data: bytes, name: str, reading: Mapping[str, Any] | None = None)
     Raises
     ------
     DataError
-        If the file cannot be read.
+        If the file cannot be read, or has no records.
     """
     ending = PurePath(name).suffix.lower()
     if ending == ".csv" and not reading:
@@ -50,10 +51,13 @@ def as_written(data: bytes, name: str, reading: Mapping[str, Any] | None = None)
         # A kind of missing value is a value to who reads the file.
         return pd.DataFrame({name: with_kinds(table, name) for name in table}) if table.attrs else table
     try:
-        return read_cells(data, name, reading)
+        cells = read_cells(data, name, reading)
     except DataError:
         read_table(data, name=name, **reading)  # its error has offers that were tried
         raise
+    if cells.empty:
+        refuse_no_records(name)
+    return cells
 
 
 def check_export(

@@ -164,6 +164,9 @@ def test_verify_counts_anybodys_file(people):
     assert "2 records of 4." in call("verify", "other.parquet", "--qi", "x", "--k", 2).stdout
     found = json.loads(call("verify", "other.csv", "--qi", "x", "--qi", "y", "-k", 3, "--json", code=1).stdout)
     assert (found["holds"], found["smallest_class"], found["below_k"], found["unique"]) == (False, 1, 3, 1)
+    people.with_name("head.csv").write_text("x,y\n")
+    assert "has a header but no records" in refused("verify", "head.csv", "--qi", "x", "--k", 1)
+    assert "--qi names no column" in refused("verify", ".", "--qi", "", "--k", 1)
 
 
 @for_each("ending", [*WRITTEN_ENDINGS, "-cr.csv", "-utf-16.csv", "-sep.csv"])
@@ -243,6 +246,7 @@ def test_verify_counts_what_is_guaranteed_beyond_k(people):
         ("rum", "No such command 'rum'"),
         ("reproduce Kabir --table IV", "Error: Table must name one of"),
         ("verify people.csv --qi age --k 0", "k must be at least 1"),
+        ("verify people.csv --qi , --k 2", "--qi names no column"),
         ("verify people.csv --qi age --k 2 --diversity illness=2", "name it with --confidential"),
         ("verify people.csv --qi age --k 2 --confidential illness --diversity illness=x", "must be a whole number"),
         ("dashboard nobody.csv", "There is no file 'nobody.csv'"),
@@ -379,6 +383,13 @@ def test_bound_meets_the_optimum(people):
     assert found["converged"]
     assert 0 < found["total_information_loss"] <= lost["total_information_loss"]
     assert f"{found['information_loss']:.4g} %" in call("bound", *flags).stdout
+    # Within strata it is the one in the report.
+    flags = ["people.csv", "--qi", "age,income", "--by", "illness", "--json", "--k"]
+    found = json.loads(call("bound", *flags, 3).stdout)
+    lost = json.loads(call("run", *flags, 3, "--method", "mdav-star").stdout)["loss"]
+    assert found["information_loss"] == pytest.approx(lost["lower_bound"])
+    assert not found["optimal"]
+    assert "fewer than k=20" in refused("bound", *flags, 20)
 
 
 def test_risk_measures_a_release_beside_its_original(people):
