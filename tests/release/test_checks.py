@@ -228,6 +228,9 @@ def test_homogeneous_classes():
     assert "2 of 4 classes (5 records), most often 'flu' (3 records)" in warn.text
     divided = findings(released.assign(s=list("aaabaabaab")), code="homogeneity", confidential=("pay",), strata=("s",))
     assert levels(divided) == [("warn", ("pay",))]
+    # A file writes -0.0 in another way, but it is no other value.
+    debt = released.assign(debt=[0.0, -0.0, 0.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 2.0])
+    assert "1 of 4 classes (3 records)" in only(findings(debt, code="homogeneity", confidential=("debt",))).text
     same = only(findings(released, code="homogeneity", confidential=("country",)))
     assert levels([same]) == [("ok", ("country",))]
     assert levels(findings(released, code="homogeneity")) == [("warn", ())]
