@@ -131,7 +131,7 @@ def test_the_document_can_be_read_by_all_and_needs_nothing_else(release, tmp_pat
 def test_risks_and_utility_stand_before_and_after(release, tmp_path):
     figures = (
         figure(0.2, before=1.0, key="a"),
-        figure(0.7, key="b", attribute="illness"),
+        figure(0.7, key="b", attribute=0),
         figure(0.1, part="utility", key="c", unit="sd", bounds=(0.0, math.inf)),
         figure(30.0, part="utility", key="d", unit="percent", bounds=(0.0, math.inf)),
     )
@@ -142,7 +142,13 @@ def test_risks_and_utility_stand_before_and_after(release, tmp_path):
     said = Page(document(found)).said()
     for row in ("It is 0.2. 100 % 20 %", "It is 0.7. – 70 %", "It is 0.1. 0.1 sd", "It is 30.0. 30.0 %"):
         assert row in said
-    for words in ("Nothing more could", "age 5.00 % 90 % income 1.00 % –", "from 0 % to 100 %", "0 sd or more"):
+    for words in (
+        ": 0 (lower",
+        "Nothing more could",
+        "age 5.00 % 90 % income 1.00 % –",
+        "from 0 % to 100 %",
+        "0 sd or more",
+    ):
         assert words in said
     # In short, the worst that is learned of a confidential column is said.
     for shares, says in (((0.0, 0.4), "It is 0.4."), ((0.0, 0.0), "each has several.")):
