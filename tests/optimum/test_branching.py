@@ -97,10 +97,10 @@ def test_floor_before_the_end_says_that_it_is_no_optimum():
     assert not program.improve(0.0).optimal
     assert program.labels is None
     while not (bound := program.improve(0.2)).converged:
-        assert bound.sse <= program.least * ROUNDING
+        assert bound.sse <= program.best_known_sse * ROUNDING
     assert bound.optimal
-    assert metrics.sse(X, program.labels) == pytest.approx(program.least)
-    assert optimum.gap(program.least, bound.sse) <= bounds.CLOSED
+    assert metrics.sse(X, program.labels) == pytest.approx(program.best_known_sse)
+    assert optimum.gap(program.best_known_sse, bound.sse) <= bounds.CLOSED
 
 
 def test_a_better_partition_reopens_a_tree_whose_groups_were_too_many(monkeypatch):
