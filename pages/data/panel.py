@@ -271,7 +271,7 @@ def _show_uncovered(table: Table, name: str, what: str, add: Callable[[list[str]
 def _ordinal(table: Table, name: str) -> None:
     levels = columns.levels_of(table, name)
 
-    def keep(text: str) -> None:
+    def save(text: str) -> None:
         levels = check_levels(name, [line.strip() for line in text.splitlines() if line.strip()])
         columns.enter(table, "ordinal", name, levels)
 
@@ -279,9 +279,9 @@ def _ordinal(table: Table, name: str) -> None:
         st.info("The categories are in alphabetical order. Move lines below to put them in theirs.")
     message = "A group becomes a range of this order; each step counts the same."
     _editor(
-        table, name, "The order: one category on each line, the lowest first", "\n".join(levels), keep, help=message
+        table, name, "The order: one category on each line, the lowest first", "\n".join(levels), save, help=message
     )
-    _show_uncovered(table, name, "order", lambda lacking: keep("\n".join([*levels, *lacking])))
+    _show_uncovered(table, name, "order", lambda lacking: save("\n".join([*levels, *lacking])))
     counts = columns.counts(table, name)
     in_order = bars({level: counts.get(level, 0) for level in levels})
     alt = f"How many records have each category of {name}, in its order."
