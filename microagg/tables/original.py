@@ -415,9 +415,23 @@ def _write_arrow(task: Rewriting) -> bytes:
     for name in task.origins:
         column = table[name] if name in old else pa.array(task.frame[name], from_pandas=True)
         if task.origins[name] in names and name not in task.unchanged:
-            with contextlib.suppress(pa.ArrowException):  # a mean may not be whole
-                column = column.cast(before.schema.field(task.origins[name]).type)
+            column = _cast_exactly(column, before.schema.field(task.origins[name]).type)
         columns.append(column)
     stream = io.BytesIO()
     pq.write_table(pa.Table.from_arrays(columns, names=list(task.origins)), stream)
     return stream.getvalue()
+
+
+def _cast_exactly(column: Any, kind: Any) -> Any:
+    """Cast a column of pyarrow if no value changes: a mean may not be whole, and a year is no moment."""
+    import pyarrow as pa
+
+    is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if is_number and pa.types.is_temporal(kind):
+        return column
+    with contextlib.suppress(pa.ArrowException):
+        cast = column.cast(kind)
+        # pyarrow rounds to decimals, and turns 0.4 into true. Floats of 32 bits are the precision of the original.
+        if not is_number or pa.types.is_floating(kind) or cast.cast(column.type).equals(column):
+            return cast
+    return column

@@ -245,7 +245,9 @@ def _replaced(series: pd.Series[Any], original: pd.Series[Any], variable: _Varia
         return as_texts if unit is None or is_text else variable._replace(cells=pd.Series(seconds / unit))
     if is_float_dtype(series.dtype) or is_integer_dtype(series.dtype):
         numbers = pd.Series(series.to_numpy(dtype=np.float64, na_value=np.nan))
-        return as_texts if is_text else variable._replace(cells=numbers)
+        # A number such as a year would be shown as a day in the format of dates.
+        form = "" if any(isinstance(value, dt.date) for value in original) else variable.form
+        return as_texts if is_text else variable._replace(cells=numbers, form=form)
     # Numbers beside the category of missing values are texts.
     present = original.notna().to_numpy()
     of_value = zip(original[present].astype(object), variable.cells[present], strict=True)

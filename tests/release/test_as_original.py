@@ -18,7 +18,7 @@ import pytest
 
 import microagg
 from microagg import DataError
-from microagg.tables import read_file
+from microagg.tables import read_file, write_table
 
 # Delimiter, line end, encoding, what stands in quotes, decimal mark, and whether the last line has an end.
 DIALECTS = [
@@ -245,19 +245,28 @@ def test_dates_that_can_be_read_in_two_ways_are_written_as_they_were_read(form, 
     assert {"what": "Dates are read or released by", "how": f"'born' ({form})."} in release.to_dict()["choices"]
 
 
-@pytest.mark.parametrize("form", ["%d.%m.%Y", "%Y-%m-%d", "%m/%d/%Y", ""])
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%Y-%m-%d", "%m/%d/%Y", ".xlsx", ".parquet", ".dta", ".sav"])
 def test_a_year_in_place_of_dates_is_written_as_a_number(form, tmp_path):
     born = [dt.date(1990 + i % 6, 1 + i % 12, 1 + i % 28) for i in range(24)]
-    file = tmp_path / ("in.csv" if form else "in.xlsx")
-    if form:
-        file.write_text("\n".join(["born,a", *(f"{day:{form}},{i}" for i, day in enumerate(born)), ""]))
+    file = tmp_path / (f"in{form}" if form[0] == "." else "in.csv")
+    if form[0] == ".":
+        file.write_bytes(write_table(pd.DataFrame({"born": pd.to_datetime(born), "a": range(24)}), file.name))
     else:
-        pd.DataFrame({"born": born, "a": range(24)}).to_excel(file, index=False)
+        file.write_text("\n".join(["born,a", *(f"{day:{form}},{i}" for i, day in enumerate(born)), ""]))
     original = read_file(file)
     chosen = {"quasi_identifiers": "born", "dates": {"born": "year"}, "others": "a", "method": "mdav"}
     release = microagg.microaggregate(original.frame, k=1, **chosen)
     (tmp_path / f"out{file.suffix}").write_bytes(release.export(f"out{file.suffix}", like=original)[0])
     assert sorted(read_file(tmp_path / f"out{file.suffix}").frame["born"]) == sorted(day.year for day in born)
+
+
+def test_a_number_that_the_type_of_a_parquet_column_does_not_hold_is_written_as_it_is():
+    share, whole = pa.array([i % 2 == 0 for i in range(8)]), pa.array(range(8)).cast(pa.decimal128(19, 0))
+    pq.write_table(pa.table({"share": share, "whole": whole}), stream := io.BytesIO())
+    original = read_file(stream.getvalue(), name="in.parquet")
+    release = microagg.microaggregate(original.frame, k=8, quasi_identifiers=["share", "whole"], method="mdav")
+    written = read_file(release.export("out.parquet", like=original)[0], name="out.parquet").frame
+    assert written.iloc[0].tolist() == [0.5, 3.5]
 
 
 def test_strata_that_spell_one_value_in_two_ways_do_not_tell_records_apart():
