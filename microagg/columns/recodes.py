@@ -156,7 +156,7 @@ def _recoded_numbers(series: pd.Series[Any], numbers: pd.Series[Any], changes: R
             in_range = ~is_recoded & _is_within(values, span)
             new_texts[in_range], is_recoded[in_range], by_range[in_range] = new_text, True, True
     distinct_texts = set(new_texts[is_recoded]) - {None}
-    new_numbers = {text: float(text) for text in distinct_texts if re.fullmatch(_NUMBER, text, re.ASCII)}
+    new_numbers = {text: _number(text) for text in distinct_texts if re.fullmatch(_NUMBER, text, re.ASCII)}
     if len(new_numbers) < len(distinct_texts):
         return _ordered_if_disjoint(_replaced_texts(numbers, is_recoded, new_texts), values, by_range)
     result_values = numbers.astype(object).to_numpy(copy=True)
@@ -173,6 +173,12 @@ def _as_numbers(values: pd.Series[Any], numbers: pd.Series[Any], new_numbers: Fl
         new_numbers.astype(numbers.to_numpy().dtype), new_numbers
     )
     return values.astype(numbers.dtype if is_exact else np.float64)
+
+
+def _number(text: str) -> float:
+    """The number in a text, whole ones of up to 64 bits with all digits."""
+    number = float(text)
+    return int(text) if abs(number) <= 2**64 and re.fullmatch(r"[-+]?\d+", text, re.ASCII) else number
 
 
 def _as_integers(values: pd.Series[Any], dtype: Any) -> pd.Series[Any]:

@@ -301,8 +301,10 @@ def _with_letters(variable: _Variable) -> _Variable:
     types: dict[str, Any] = {"int8": "Int8", "int16": "Int16", "int32": "Int32", "float": "float32"}
     letters = variable.cells.map(_LETTERS)
     numbers = pd.to_numeric(variable.cells.where(letters.isna()))
-    is_whole = variable.kind.startswith("int") and bool((numbers.dropna() % 1 == 0).all())
-    fits = variable.kind in types and (variable.kind == "float" or is_whole)
+    fits = variable.kind == "float"
+    if variable.kind.startswith("int"):
+        limits_of_type, present = np.iinfo(variable.kind), numbers.dropna()
+        fits = bool(((present % 1 == 0) & present.between(limits_of_type.min, limits_of_type.max)).all())
     labels = {
         MISSING_CODES + _LETTERS[code] if isinstance(code, str) else int(code): text
         for code, text in variable.labels.items()

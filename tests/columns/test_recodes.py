@@ -85,6 +85,7 @@ def test_numbers_above_and_below_are_coded_and_keep_their_type():
         ("uint8", {"5": "-1"}, [1, -1], "int64"),
         ("int8", {"5": "6"}, [1, 6], "int8"),
         ("uint64", {"1": str(2**63)}, [2**63, 5], "uint64"),
+        ("int64", {"5": str(2**53 + 1)}, [1, 2**53 + 1], "int64"),
         ("float32", {"5": "0.1"}, [1, 0.1], "float64"),
     ],
 )

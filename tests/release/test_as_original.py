@@ -269,6 +269,16 @@ def test_a_number_that_the_type_of_a_parquet_column_does_not_hold_is_written_as_
     assert written.iloc[0].tolist() == [0.5, 3.5]
 
 
+def test_a_recoded_number_that_the_type_of_a_stata_column_does_not_hold_is_written_as_it_is():
+    codes = pd.DataFrame({"code": np.arange(8, dtype="int8"), "a": np.arange(8, dtype="int8")})
+    codes.to_stata(stream := io.BytesIO(), write_index=False)
+    original = read_file(stream.getvalue(), name="in.dta")
+    chosen = {"quasi_identifiers": "a", "others": "code", "recode": {"code": {"1": "1000"}}, "method": "mdav"}
+    release = microagg.microaggregate(original.frame, k=4, **chosen)
+    written = read_file(release.export("out.dta", like=original)[0], name="out.dta").frame
+    assert written["code"].tolist() == [0, 1000, *range(2, 8)]
+
+
 def test_strata_that_spell_one_value_in_two_ways_do_not_tell_records_apart():
     data = b"age,group\n" + b"".join(b"%d,%s\n" % (20 + i, b"1.0" if i % 2 else b"1") for i in range(8))
     original = read_file(data, name="in.csv")
