@@ -279,6 +279,16 @@ def test_a_recoded_number_that_the_type_of_a_stata_column_does_not_hold_is_writt
     assert written["code"].tolist() == [0, 1000, *range(2, 8)]
 
 
+@pytest.mark.parametrize("form", ["({})", "{}-", "- €{}", "\u2212{}"])
+def test_a_negative_number_has_one_sign(form):
+    data = "\n".join(["p,a", *(f"{form.format(i)},{i}" for i in range(1, 9)), ""]).encode()
+    original = read_file(data, name="in.csv")
+    chosen = {"quasi_identifiers": "p", "numbers": "p", "others": "a", "method": "mdav"}
+    release = microagg.microaggregate(original.frame, k=8, **chosen)
+    written = read_file(release.export("out.csv", like=original)[0], name="out.csv").frame
+    assert written["p"].tolist() == [-4.5] * 8 == release.frame["p"].tolist()
+
+
 def test_strata_that_spell_one_value_in_two_ways_do_not_tell_records_apart():
     data = b"age,group\n" + b"".join(b"%d,%s\n" % (20 + i, b"1.0" if i % 2 else b"1") for i in range(8))
     original = read_file(data, name="in.csv")
