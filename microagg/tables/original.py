@@ -394,18 +394,19 @@ def _write_sheet(task: Rewriting) -> bytes:
         if are_texts and (column in task.measured or not is_numeric_dtype(series.dtype)):
             series = pd.Series(_spelled(task, column, [value or "" for value in old_cells], "."))
         number_style = None
-        # A number such as a year would be shown as a day in the format of dates.
-        if present and not are_texts and _are_dates(present) == is_datetime64_any_dtype(series.dtype):
-            formats_used = (code for code, value in zip(codes, old_cells, strict=True) if value is not None)
-            [(most_frequent_format, _)] = Counter(formats_used).most_common(1)
+        # A number such as a year would be shown as a day in the format of dates, and a day as a number in another one.
+        is_dated = is_datetime64_any_dtype(series.dtype)
+        formats_used = Counter(
+            code
+            for code, value in zip(codes, old_cells, strict=True)
+            if value is not None and isinstance(value, (dt.date, dt.time, dt.timedelta)) == is_dated
+        )
+        if formats_used and not are_texts:
+            [(most_frequent_format, _)] = formats_used.most_common(1)
             number_style = styled(most_frequent_format)
         bodies.append(sheet_cells(series, number_style))
     widths = [sheet.widths.get(origins[column]) for column in origins]
     return workbook(list(origins), bodies, sheet.title, list(formats), widths)
-
-
-def _are_dates(cells: Sequence[Any]) -> bool:
-    return any(isinstance(cell, (dt.date, dt.time, dt.timedelta)) for cell in cells)
 
 
 def _write_arrow(task: Rewriting) -> bytes:

@@ -289,6 +289,17 @@ def test_a_negative_number_has_one_sign(form):
     assert written["p"].tolist() == [-4.5] * 8 == release.frame["p"].tolist()
 
 
+def test_days_are_dates_in_a_workbook_that_has_most_of_them_as_texts():
+    born = [dt.datetime(1990, 1, 1 + i) for i in range(8)]
+    cells = [day if i < 2 else f"{day:%d.%m.%Y}" for i, day in enumerate(born)]
+    pd.DataFrame({"born": cells, "a": range(8)}).to_excel(stream := io.BytesIO(), index=False)
+    original = read_file(stream.getvalue(), name="in.xlsx")
+    chosen = {"quasi_identifiers": "born", "dates": "born", "others": "a", "method": "mdav"}
+    release = microagg.microaggregate(original.frame, k=1, **chosen)
+    written = read_file(release.export("out.xlsx", like=original)[0], name="out.xlsx").frame
+    assert written["born"].tolist() == born
+
+
 def test_strata_that_spell_one_value_in_two_ways_do_not_tell_records_apart():
     data = b"age,group\n" + b"".join(b"%d,%s\n" % (20 + i, b"1.0" if i % 2 else b"1") for i in range(8))
     original = read_file(data, name="in.csv")
