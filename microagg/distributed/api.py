@@ -274,6 +274,8 @@ class _Figures:
         """Return the report of losses and risk."""
         job, plan, before, after = self.job, self.job.plan, self.layout.moments, _moments_after(self.blocks)
         names = [job.attributes[j].name for j in job.numeric]
+        constant = {names[j] for j in np.flatnonzero(before.least == before.greatest)}
+        constant |= {job.attributes[j].name for j, each in self.layout.originals.items() if len(each.drop_null()) == 1}
         loss = self._loss(names) if after else None
         return Report(
             k=plan.k,
@@ -282,7 +284,7 @@ class _Figures:
             n_records=self.classes.records,
             n_dropped=job.table.n - before.n,
             dropped=(),
-            constant_columns=tuple(names[j] for j in np.flatnonzero(before.least == before.greatest)),
+            constant_columns=tuple(a.name for a in job.attributes if a.name in constant),
             undeclared_columns=undeclared(job.schema, self.columns),
             loss=loss,
             risk=self._risk(),

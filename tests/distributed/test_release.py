@@ -17,7 +17,7 @@ from microagg.columns.scaling import standardize
 from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.passes import block_seed
 from microagg.distributed.planning import Moments
-from microagg.errors import DataError, ParameterError
+from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.partition import group_means
 from microagg.tables import read_file
 from tests.distributed.conftest import parquet, workers_here
@@ -52,6 +52,7 @@ def exported(result, tmp_path):
 def test_values_are_recoded_as_in_memory(people, client, tmp_path):
     """Of text, categories of pandas, whole numbers and others; quasi-identifiers, strata and confidential columns."""
     frame = people.head(600)[["age", "income", "region", "job", "illness"]].astype({"region": "category"})
+    frame["land"] = "here"  # one value only, of which the report tells
     recode = {
         "age": {">80": 80, "<20": 20},
         "income": {">60000": 60000},
@@ -60,7 +61,7 @@ def test_values_are_recoded_as_in_memory(people, client, tmp_path):
         "illness": {"c": "b", "b": "c"},
     }
     roles = {
-        "quasi_identifiers": ["age", "income", "job"],
+        "quasi_identifiers": ["age", "income", "job", "land"],
         "by": "region",
         "confidential": "illness",
         "missing": "drop",
@@ -68,11 +69,13 @@ def test_values_are_recoded_as_in_memory(people, client, tmp_path):
     how = {"k": 3, "method": "mdav-generic-mixed", "statistic": "generalize", "recode": recode, **roles}
     file = parquet(frame, tmp_path / "a.parquet", 150)
     result = release(file, client, tmp_path / "out", **how, block_size=600)
-    expected = microagg.microaggregate(frame, **how)
+    with pytest.warns(ConstantColumnWarning):
+        expected = microagg.microaggregate(frame, **how)
     in_memory = exported(expected, tmp_path).astype({"region": "str"})  # in parts, categories are their values
     pd.testing.assert_frame_equal(whole(tmp_path / "out"), in_memory)
     assert set(in_memory["region"]) == {"north", "south"}
     assert result.recipe["recode"] == expected.recipe["recode"]
+    assert result.report.constant_columns == expected.report.constant_columns == ("land",)
     again = microagg.replay(file, result.recipe, out=tmp_path / "again", client=client)
     assert bytes_of(again.path) == bytes_of(result.path)
     with pytest.raises(ParameterError, match="recode makes categories of numbers in 'age', which"):
