@@ -221,6 +221,8 @@ def _parse_methods(keys: Iterable[str], args: dict[str, Any], polish: bool) -> l
             if of_name
         }
         methods.append(Method(key, params, polish))
+    if not methods:
+        raise ParameterError("--method names no algorithm: name one or more, or leave it out.")
     if unused := sorted(set(texts) - used):
         raise ParameterError(f"none of the algorithms has a flag --{flags.dashed(unused[0])}: leave it out.")
     return methods

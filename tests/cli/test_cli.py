@@ -236,6 +236,7 @@ def test_verify_counts_what_is_guaranteed_beyond_k(people):
         ("replay nothing.json people.csv", "recipe 'nothing.json' cannot be read"),
         ("sweep people.csv --k 2-1 --qi age", "runs backward"),
         ("sweep people.csv --k 2 --qi age --gamma 1", "none of the algorithms has a flag --gamma"),
+        ("sweep people.csv --k 2 --qi age --method ,", "--method names no algorithm"),
         ("steps people.csv --qi age --method tfrp-1", "is not explained step by step"),
         ("bound people.csv --qi illness --k 999", "k"),
         ("methods mdavv", "did you mean"),
