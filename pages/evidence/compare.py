@@ -52,14 +52,14 @@ def _duel() -> None:
                 with column:
                     title = "All data sets" if data == "all" else datasets.describe(data).title
                     show_figure(
-                        _duel_panel(part, first, second, span),
+                        _duel_panel(part, first, second, span, with_names=data == "all"),
                         title=f"{title}: {conclusions.describe_panel(part, first, second)}",
                         key=f"duel_{data}",
                         alt=f"{title}: {conclusions.describe_wins(part, first, second)}.",
                     )
     st.caption(
         f"Bars above zero: {escape_markdown(landscape.title(first))} has lower loss, by so many percent; below zero: "
-        f"{escape_markdown(landscape.title(second))}. The axis of k is not to scale beyond 20. "
+        f"{escape_markdown(landscape.title(second))}. Beyond 20 the axis of k is not to scale. "
         f"{sentence(conclusions.describe_wins(table, first, second))}, over {count(table['data'].nunique(), 'data set')}. "
         f"SimU and SimC: mean and standard deviation (whisker) over {landscape.SEEDS} random data sets. Best γ: the lowest "
         "loss of γ = 0, 0.1, …, 2 at each k, as the literature reports it."
@@ -79,8 +79,10 @@ def _duel_range(table: pd.DataFrame) -> tuple[float, float]:
     return low - pad, high + pad
 
 
-def _duel_panel(part: pd.DataFrame, first: str, second: str, span: tuple[float, float]) -> go.Figure:
-    """Draw the differences of losses at each k by :func:`.landscape.duel`."""
+def _duel_panel(
+    part: pd.DataFrame, first: str, second: str, span: tuple[float, float], *, with_names: bool
+) -> go.Figure:
+    """Draw the differences of losses at each k by :func:`.landscape.duel`, ``with_names`` with those of both sides."""
     colors = duel_colors(first, second)
     titles = [escape_html(landscape.title(name)) for name in (first, second)]
     one_run, sd = part["less_sd"].isna().all(), part["less_sd"].fillna(0)
@@ -98,10 +100,33 @@ def _duel_panel(part: pd.DataFrame, first: str, second: str, span: tuple[float, 
         f"{'' if one_run else '<br>whisker: standard deviation over the seeds'}<extra></extra>",
     )
     figure.add_hline(y=0, line={"color": theme.NEUTRAL, "width": 1})
-    figure.update_xaxes(type="category", tickvals=["2", "5", "10", "20", "100"], tickangle=0, title="k", showgrid=False)
+    if with_names:
+        for name, color, anchor, y in ((titles[0], colors[0], "top", 1), (titles[1], colors[1], "bottom", 0)):
+            if abs(span[y]) < 0.2 * (span[1] - span[0]):
+                continue  # without bars on its side, a label would touch the axis
+            look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": anchor, "showarrow": False}
+            text = f'<span style="color:{color}">{"▲" if y else "▼"}</span> {name} has lower loss'
+            figure.add_annotation(text=text, font={"size": 12}, x=0.02, y=y, **look)
+    _broken_axis(figure)
     figure.update_yaxes(range=span, ticksuffix=" %", nticks=5, zeroline=False)
     figure.update_layout(bargap=0.15, showlegend=False)
     return finish(figure, 215)
+
+
+def _broken_axis(figure: go.Figure) -> None:
+    """Draw the axis of k with a break after the unbroken series, and room around larger k."""
+    end = max(k for k in landscape.KS if k - landscape.KS[0] == landscape.KS.index(k))
+    positions = [str(k) for k in landscape.KS if k <= end]
+    ticks, position = ["2", "5", "10", str(end)], len(positions)  # none where the title of the axis stands
+    for blanks, k in enumerate((k for k in landscape.KS if k > end), 1):
+        positions += [" " * blanks, str(k)]
+        ticks.append(str(k))
+    figure.update_xaxes(type="category", categoryarray=positions, range=[-0.7, len(positions) - 0.3], title="k")
+    figure.update_xaxes(tickvals=ticks, tickangle=0, title_standoff=2, showgrid=False)
+    line = {"color": theme.NEUTRAL, "width": 1, "dash": "dot"}
+    figure.add_shape(type="line", x0=position, x1=position, y0=0, y1=1, yref="paper", line=line)
+    look = {"xref": "x", "yref": "paper", "showarrow": False, "yanchor": "middle", "font": {"size": 12}}
+    figure.add_annotation(text="//", x=position, y=0, **look)
 
 
 def _matrix() -> None:
