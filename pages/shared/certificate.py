@@ -31,6 +31,7 @@ from pages.shared.workspace import Workspace
 _MOST_FLOORS = 6
 
 _FLOOR = "floor"  # the kind of job
+_DRAWN_WITHOUT = "drawn_without_floor"  # whether a chart was drawn before its lower bound was there
 
 # Seconds that a page waits for a new bound, which is enough for a small file.
 _MOMENT = 0.5
@@ -135,6 +136,8 @@ def _neighbor_bounds(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 
         # It takes as long as a few cells of a sweep, and goes before most of them.
         jobs.results().start(_FLOOR, (workspace.digest, newest.ks), 100, work, urgent=True).wait(_MOMENT)
+    if not newest.complete:
+        st.session_state[_DRAWN_WITHOUT] = True
     return newest.bounds(ks)
 
 
@@ -159,9 +162,12 @@ def await_floor(workspace: Workspace) -> None:
 
 def watch_floor(workspace: Workspace) -> None:
     """Draw the progress of a lower bound, at whose end the page is drawn anew, or that it was cancelled or failed."""
+    drawn_without = st.session_state.pop(_DRAWN_WITHOUT, False)
     if job := _job(workspace):
         if job.running:
             jobs.watch(job)
+        elif job.complete and drawn_without:  # it has ended since
+            st.rerun()
         else:
             jobs.ended_early(_FLOOR, "The lower bound is not computed.")
 
