@@ -108,6 +108,7 @@ class _Chart:
         bounds = edges(ks, span, steep=self.figure.layout.xaxis.type == "log")
         axis: dict[str, Any] = {"yaxis": "y2", "showlegend": False}
         look = {"marker": {"color": "rgba(0, 0, 0, 0)", "line": {"width": 0}}, "unselected": {"marker": {"opacity": 1}}}
+        lists = [self._list(k) for k in ks]
         # A bar has its label at its end: they end halfway up, and overlap, as an end takes no click.
         for base, height in ((0.0, 0.52), (1.0, -0.52)):
             self.figure.add_bar(
@@ -118,7 +119,7 @@ class _Chart:
                 width=[right - left for left, right in itertools.pairwise(bounds)],
                 name="k",
                 customdata=[["", k] for k in ks],
-                hovertext=[self._list(k) for k in ks],
+                hovertext=lists,
                 hovertemplate="%{hovertext}<extra></extra>",
                 hoverlabel=HOVER,
                 **axis,
