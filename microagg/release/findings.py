@@ -208,8 +208,6 @@ def homogeneity(file: File) -> Iterator[Finding]:
     (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006.) Values that mean the same count as one; missing ones are
     not learnt, and those of a column that has one value only are no secret.
     """
-    from microagg.metrics.risk.disclosure import encode_values  # which needs SciPy and Numba
-
     yield from nothing_confidential(file.schema)
     if file.guaranteed:
         columns = tuple(dict.fromkeys(guarantee.column for guarantee in file.guaranteed))
@@ -224,7 +222,7 @@ def homogeneity(file: File) -> Iterator[Finding]:
     for name in names:
         values = meant(file.secrets.get(name, file.released[name]))
         yield from _counted_as(file.released[name], values)
-        codes_of[name] = encode_values(values, file.n, None)[0]
+        codes_of[name] = pd.factorize(values)[0]  # one code for 0.0 and -0.0
     varied = [name for name, codes in codes_of.items() if codes.min() < codes.max()]
     if names and not varied:
         text = f"All records have the same {quoted(names)}: no class reveals more than the whole file."
