@@ -190,6 +190,9 @@ def test_choices_and_versions_are_said_in_words(frame):
     assert said["Filled in 'age'"].startswith(f"{n} gap")
     assert "seed" not in said["Order of the records"]
     assert "improved by local search" in said["Afterwards"]
+    assert {"Distances", "Rounding"} <= set(said)
+    categories = microaggregate(frame, k=4, quasi_identifiers="region", rounding="file", method="mondrian").to_dict()
+    assert not {"Distances", "Rounding"} & {choice["what"] for choice in categories["choices"]}
     assert set(found["versions"]) == {"microagg", "numpy", "Python"}
 
 

@@ -250,6 +250,8 @@ _WORDS: dict[str, tuple[str, dict[Any, str]]] = {
         {"columns": "two columns, their lower and upper ends", "middle": "their middle"},
     ),
 }
+# Those of them that apply only if numbers are released as numbers.
+_OF_NUMBERS = {"scale", "rounding"}
 _GAPS = {
     "drop": "the record is left out",
     "category": "a category of its own",
@@ -266,7 +268,7 @@ def choices(recipe: Mapping[str, Any], report: Report) -> list[tuple[str, str]]:
     chosen = recipes.choices(recipe)
     lines = [
         *_method_choices(chosen, recipe["params"], report),
-        *((subject, words[chosen[name]]) for name, (subject, words) in _WORDS.items() if chosen[name] in words),
+        *_worded_choices(chosen, report),
         *_column_choices(chosen, report),
     ]
     if report.shuffled:
@@ -274,6 +276,13 @@ def choices(recipe: Mapping[str, Any], report: Report) -> list[tuple[str, str]]:
     if chosen["random_state"] is not None:
         lines.append(("Random numbers of the method", f"drawn from the seed {chosen['random_state']}"))
     return [(subject, f"{words[:1].upper()}{words[1:]}.") for subject, words in lines]
+
+
+def _worded_choices(chosen: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
+    for name, (subject, words) in _WORDS.items():
+        applies = report.loss is not None or name not in _OF_NUMBERS
+        if applies and chosen[name] in words:
+            yield subject, words[chosen[name]]
 
 
 def _method_choices(chosen: Mapping[str, Any], params: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
