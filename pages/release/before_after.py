@@ -16,7 +16,7 @@ from microagg import Release
 from microagg.columns.taxonomy import ANYTHING
 from microagg.metrics.risk import uniqueness
 from microagg.optimum.formatting import in_unit
-from microagg.release import Assessment, Figure, distribution
+from microagg.release import Assessment, Figure, Report, distribution
 from pages.shared import released, state, theme
 from pages.shared.figures import finish, show_figure, show_table
 from pages.shared.text import count, escape_html, escape_markdown, number, percent, shortened
@@ -30,7 +30,6 @@ _PARTS = {
 
 #: The meaning of the risk that k decides.
 RISK = "The largest probability with which an intruder who knows the true quasi-identifiers picks the right record."
-
 
 _MOST_CATEGORIES = 12
 
@@ -107,9 +106,15 @@ def _table(figures: Sequence[Figure]) -> None:
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)
+def _originals(identity: Hashable, _release: Release) -> pd.DataFrame:
+    """The records before, in the order of the release: a copy of the file if this is another order, or lacks some."""
+    return _release.originals()
+
+
+@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
 def _sizes(identity: Hashable, _release: Release, _names: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:
     """The sizes of the equivalence classes before and after."""
-    before, after = (uniqueness(frame, _names).sizes for frame in (_release.originals(), _release.frame))
+    before, after = (uniqueness(frame, _names).sizes for frame in (_originals(identity, _release), _release.frame))
     return before, after
 
 
@@ -196,7 +201,7 @@ def losses(changes: pd.DataFrame, labels: Mapping[str, str]) -> go.Figure:
 
 
 def show(workspace: Workspace, release: Release, identity: Hashable, measured: Assessment | None) -> None:
-    before, lost = release.originals(), release.report.lost
+    before, lost = _originals(identity, release), release.report.lost
     names = sorted(lost, key=lost.__getitem__, reverse=True)
     st.header("Before and after", anchor=False)
     _distribution(workspace, _pick(workspace, str(names[0])), before, release, identity)
@@ -204,7 +209,7 @@ def show(workspace: Workspace, release: Release, identity: Hashable, measured: A
     st.header("Attribute by attribute", anchor=False)
     labels = workspace.table.variable_labels
     title = f"{workspace.table.with_label(shortened(names[0]))} has the highest loss: {percent(lost[names[0]])}"
-    changes = _changes(release, names[:_SHOWN_CHANGES])
+    changes = _changes(before, release.report, names[:_SHOWN_CHANGES])
     show_figure(losses(changes, labels), title=title, key="losses", alt="The information loss of each attribute.")
     _show_first(_SHOWN_LOSSES, workspace.d, "most affected")
     _attributes(changes, None if measured is None else measured.attributes, labels, workspace.d)
@@ -215,9 +220,8 @@ def _show_first(limit: int, d: int, which: str = "first") -> None:
         st.caption(f"These are the {which} {limit:,} of {d:,} quasi-identifiers.")
 
 
-def _changes(release: Release, names: Sequence[Hashable]) -> pd.DataFrame:
+def _changes(before: pd.DataFrame, report: Report, names: Sequence[Hashable]) -> pd.DataFrame:
     """Return the loss and the moments of quasi-identifiers; moments are NaN but for numbers released as numbers."""
-    report, before = release.report, release.originals()
     utility = report.utility.attributes if report.utility else ()
     moments = {each.name: vars(each) for each in utility if is_numeric_dtype(before[each.name])}
     rows = [{"attribute": name, "lost": report.lost[name]} | moments.get(name, {}) for name in names]
@@ -274,7 +278,7 @@ def _pick(workspace: Workspace, first: str) -> str:
 
 
 def _distribution(workspace: Workspace, name: str, before: pd.DataFrame, release: Release, identity: Hashable) -> None:
-    change = _changes(release, [name]).iloc[0]
+    change = _changes(before, release.report, [name]).iloc[0]
     old, new = before[name], release.frame[name]
     released = "released"
     if change["sd_before"] > 0:
