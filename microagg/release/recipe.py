@@ -96,8 +96,12 @@ def _has_form(key: str, value: Any) -> bool:
         return False
     if key in ("n", "k"):
         return is_whole(value) and value >= (0 if key == "n" else 1)
-    if key in ("versions", "params"):
-        return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+    if key in ("versions", "params") and not isinstance(value, Mapping):
+        return False
+    if key == "versions":  # a program has them in a comment, which a line break would end
+        return all(isinstance(text, str) and text.isprintable() for pair in value.items() for text in pair)
+    if key == "params":
+        return all(isinstance(name, str) for name in value)
     if key == "method":
         return value is None or isinstance(value, str)
     return all(option.kind.has_form(value) for option in OPTIONS if option.name == key)
@@ -144,8 +148,7 @@ def check_same_release(new_recipe: Mapping[str, Any], recipe: Mapping[str, Any])
     if new_recipe["release_sha256"] != recipe["release_sha256"]:
         raise MicroaggError(
             f"the release comes out otherwise than recorded: the recipe was made with {_versions(recipe)}, this is "
-            f"{_versions(new_recipe)}; "
-            "install the versions of the recipe to reproduce it."
+            f"{_versions(new_recipe)}; install the versions of the recipe to reproduce it."
         )
 
 

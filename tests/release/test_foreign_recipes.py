@@ -82,6 +82,8 @@ HOSTILE = {
     "labels that are fractions": {"labels": [0.5] * 9},
     "versions that are an object": {"versions": Evil()},
     "versions with an object": {"versions": {"microagg": Evil()}},
+    "a version with a line break": {"versions": {"microagg": "1\nimport os\n"}},
+    "a program with a line break": {"versions": {"microagg\rimport os\r": "1"}},
 }
 
 
