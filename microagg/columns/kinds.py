@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from microagg.columns import dates, numerals
-from microagg.columns.names import CODE
+from microagg.columns.names import CODE, folded
 from microagg.columns.numerals import AsNumbers, is_number_text, is_sure, offers
 from microagg.columns.taxonomy import category
 from microagg.columns.values import ColumnValues
@@ -185,7 +185,7 @@ def figure(value: float, *others: float) -> str:
     """A number for readers: thousands separators if it or one of ``others`` is 10,000 or more."""
     comma = "," if max(map(abs, (value, *others))) >= 10_000 else ""
     # A negative zero is 0.
-    return format(value + 0.0, f"{comma}.0f" if value == int(value) or abs(value) >= 100_000 else f"{comma}.6g")
+    return format(value + 0.0, f"{comma}.0f" if value == np.floor(value) or abs(value) >= 100_000 else f"{comma}.6g")
 
 
 def interval(numbers: FloatArray) -> str:
@@ -281,9 +281,13 @@ def _is_unlikely(column: ColumnValues, fits: Callable[[str], bool]) -> bool:
     return sum(plain in NO_NUMBER or fits(text) for text, plain in first) < 0.5 * len(first)
 
 
+def _is_number(text: str) -> bool:
+    return any(numerals.parse(text, notation) is not None for notation in numerals.NOTATIONS)
+
+
 def _number_text(column: ColumnValues) -> Reading | None:
     """The reading of text that is numbers except for a few values. None if it is not certain."""
-    if _is_unlikely(column, lambda text: any(numerals.parse(text, form) is not None for form in numerals.NOTATIONS)):
+    if _is_unlikely(column, _is_number):
         return None
     numbers = numerals.values(column.texts.tolist())
     fits = is_number_text(numbers)
@@ -320,8 +324,8 @@ def _offered_numbers(column: ColumnValues, numbers: Mapping[str, FloatArray]) ->
 
 
 def are_marks(codes: Iterable[Any]) -> bool:
-    """Whether missing-value codes among numbers are marks of suppressed cells, except for words."""
-    texts = [code.strip().lower() for code in codes if isinstance(code, str)]
+    """Whether missing-value codes among numbers are marks of suppressed cells, except for words and numbers."""
+    texts = [folded(code.strip()) for code in codes if isinstance(code, str) and not _is_number(code)]
     marks = [_SUPPRESSED.fullmatch(text) is not None for text in texts if text not in NO_NUMBER]
     return bool(marks) and all(marks)
 

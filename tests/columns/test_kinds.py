@@ -257,6 +257,9 @@ def test_marks_of_suppressed_cells_are_asked_about(marks):
     column = guess([*map(str, range(100, 200)), *cycled(marks, 20)])
     assert (column.kind, set(column.missing_codes), column.needs_decision) == ("numeric", set(marks), True)
     assert guess(cycled(marks, 100)).kind == "nominal"
+    # Codes that are numbers, and words with accents, leave the question open.
+    column = guess([*map(str, range(100, 200)), *cycled(["*", "-99", "weiß nicht"], 15)])
+    assert (column.missing_codes, column.needs_decision) == (("*", "weiß nicht", "-99"), True)
 
 
 @for_each(
