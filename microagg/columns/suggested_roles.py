@@ -68,7 +68,8 @@ class Evidence:
     def total(self) -> float:
         """The sum of the numbers of all records, 0 if the column is not numeric."""
         numbers = self.reading.numbers
-        return 0.0 if numbers is None else float(np.nansum(numbers * self.values.counts))
+        with np.errstate(over="ignore"):
+            return 0.0 if numbers is None else float(np.nansum(numbers * self.values.counts))
 
     def word(self, group: str) -> str | None:
         """The first word of a group in the name, None if there is none."""
@@ -151,7 +152,7 @@ def _weight(evidence: Evidence) -> Suggestion | None:
         return Suggestion("identifiers", f"{claim}: a replicate weight, which can single out a record, so leave it out")
     if len(numbers) <= 2 and set(numbers) <= {0.0, 1.0}:
         return None
-    claim_and_total = f"{claim}, and the values add up to {figure(round(evidence.total))}"
+    claim_and_total = f"{claim}, and the values add up to {figure(np.rint(evidence.total))}"
     if is_clear:
         return Suggestion("weights", f"{claim_and_total}: the weight of a record in a sample")
     span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {interval(numbers)}"

@@ -35,6 +35,7 @@ def repeated(counts):
     [
         ("q7", WEIGHTS, "Final sampling weight", "weights", True, "add up to 5,"),
         ("q7", WEIGHTS / WEIGHTS.mean(), "Calibrated weight", "weights", True, "add up to 600"),
+        ("q7", WEIGHTS * 1e302, "Final sampling weight", "weights", True, "add up to inf"),
         ("q7", WEIGHTS, "Facteur d'extrapolation: poids de sondage", "weights", True, "poids de sondage"),
         ("q7", WEIGHTS, "Household weight", "weights", True, "Household weight"),
         ("q7", BODIES, "Weight of the person", QUASI, False, "perhaps a body weight"),
