@@ -27,6 +27,6 @@ def cycled(values, n=100):
     return list(itertools.islice(itertools.cycle(values), n))
 
 
-def column_of(counts, dtype=None):
+def column_of(counts):
     """Return a column in which each value stands as often as ``counts`` says."""
-    return pd.Series([value for value, n in counts.items() for _ in range(n)], name="x", dtype=dtype)
+    return pd.Series([value for value, n in counts.items() for _ in range(n)], name="x")

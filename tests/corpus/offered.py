@@ -15,8 +15,8 @@ LINES = "Ann,31,Rome\nBob,45,Oslo\nCyd,22,Lyon\nDan,50,Rome\n"
 TABLE = f"name,age,town\n{LINES}"
 
 
-def at_once(name, text, cells=PEOPLE, *, says="", encoding="utf-8", **reading):
-    return Case(name, "x.csv", lambda: text.encode(encoding), cells, says=says, reading=reading)
+def at_once(name, text, cells=PEOPLE):
+    return Case(name, "x.csv", text.encode, cells)
 
 
 def click(name, text, offer, done="", cells=PEOPLE, *, encoding="utf-8", page=False):
@@ -32,7 +32,6 @@ def numbered(lines=LINES):
 
 
 ROWS = {"row": ["1", "2", "3", "4"], **PEOPLE}
-UNNAMED = {"column 1": PEOPLE["name"], "column 2": PEOPLE["age"], "column 3": PEOPLE["town"]}
 QUOTED = people(town=['the "old" town', "Oslo", "Lyon", "Rome"])
 
 HEADERS = [
