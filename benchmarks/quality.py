@@ -108,8 +108,12 @@ def cell(name: str, k: int, seconds: float) -> tuple[dict, Certificate]:
     best = lowest_printed(name, k)
     row = {"data": name, "k": k, "printed": best.information_loss, "printed_by": best.method, **heuristics(name, k)}
     own = Certificate(X, k).narrow(seconds)
-    row |= {f"search_{mark}": found_by(own.found, mark) for mark in MARKS}
-    row |= {"search": f"{own.found[-1][1]:.7f}", "floor": f"{own.proven[-1][1]:.7f}", "gap": f"{100 * own.gap:.5f}"}
+    row |= {f"search_{mark}": found_by(own.losses, mark) for mark in MARKS}
+    row |= {
+        "search": f"{own.losses[-1][1]:.7f}",
+        "floor": f"{own.lower_bounds[-1][1]:.7f}",
+        "gap": f"{100 * own.gap:.5f}",
+    }
     row |= {"optimal": int(own.bound.optimal), "seconds": f"{own.seconds:.0f}"}
     row |= {"cores": os.cpu_count(), "busy": f"{busy:.1f}", "date": datetime.date.today().isoformat()}
     return with_best(row), own

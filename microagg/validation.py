@@ -361,3 +361,13 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def renamed(old: str, new: str) -> property:
+    """The attribute ``new`` under its ``old`` name, with a warning."""
+
+    def value(self: object) -> Any:
+        warn_caller(f"{type(self).__name__}.{old} is deprecated: it is called {new} now", DeprecationWarning)
+        return getattr(self, new)
+
+    return property(value)

@@ -4,7 +4,7 @@
 >>> from microagg.optimum.certificate import Certificate
 >>> data = microagg.datasets.load("toy")
 >>> certificate = Certificate(data.X, k=3).narrow(seconds=5)
->>> certificate.closed, round(certificate.found[-1][1], 3)
+>>> certificate.closed, round(certificate.losses[-1][1], 3)
 (True, 0.118)
 """
 
@@ -32,7 +32,7 @@ from microagg.optimum.problem import Problem
 from microagg.optimum.program import ALL_BUT_ONE
 from microagg.optimum.search import Search
 from microagg.progress import checkpoint
-from microagg.validation import IntArray, check_k
+from microagg.validation import IntArray, check_k, renamed
 
 #: Called with the certificate and the remaining seconds; returns False to stop.
 Watch = Callable[["Certificate", float], bool]
@@ -64,10 +64,13 @@ class Certificate:
         self.k = self._program.bound.k
         self._offered_sse = float("inf")
         self.seconds = 0.0  # of search and proof so far
-        # The seconds spent and the information loss in percent, of the best known partition and of the lower bound, at
-        # the start and after each gain. The minimum loss lies between the last two.
-        self.found = [(0.0, self._search.information_loss)]
-        self.proven = [(0.0, self._program.bound.information_loss)]
+        # The seconds spent, and then the information loss of the best known partition and the lower bound, in percent,
+        # at the start and after each gain. The minimum loss lies between the last two.
+        self.losses = [(0.0, self._search.information_loss)]
+        self.lower_bounds = [(0.0, self._program.bound.information_loss)]
+
+    found = renamed("found", "losses")
+    proven = renamed("proven", "lower_bounds")
 
     @property
     def labels(self) -> IntArray:
@@ -88,12 +91,12 @@ class Certificate:
     @property
     def gap(self) -> float:
         """Gap of the partition to the lower bound, as a share, see :func:`microagg.optimum.bounds.gap`."""
-        return gap(self.found[-1][1], self.proven[-1][1])
+        return gap(self.losses[-1][1], self.lower_bounds[-1][1])
 
     @property
     def closed(self) -> bool:
         """Whether the partition is an optimum: its loss equals the lower bound, to within rounding."""
-        return is_closed(self.found[-1][1], self.proven[-1][1])
+        return is_closed(self.losses[-1][1], self.lower_bounds[-1][1])
 
     def offer(self, labels: IntArray) -> None:
         """Offer a partition into groups of at least k, shape (n,), to :meth:`narrow`."""
@@ -130,7 +133,7 @@ class Certificate:
         def note(trace: list[tuple[float, float]], value: float) -> bool:
             with lock:
                 self.seconds = spent_before + time.monotonic() - started
-                gain = value - trace[-1][1] if trace is self.proven else trace[-1][1] - value
+                gain = value - trace[-1][1] if trace is self.lower_bounds else trace[-1][1] - value
                 if gain > _ROUNDING * value:
                     trace.append((self.seconds, value))
                 seconds_left = max(spent_before + seconds - self.seconds, 0.0)
@@ -139,11 +142,11 @@ class Certificate:
             return not stopped.is_set()
 
         def prove() -> None:
-            self._program.improve(seconds, lambda bound: note(self.proven, bound.information_loss))
+            self._program.improve(seconds, lambda bound: note(self.lower_bounds, bound.information_loss))
 
         def note_search(loss: float, _: float) -> bool:
             self._exchange()
-            return note(self.found, loss)
+            return note(self.losses, loss)
 
         def search() -> None:
             self._search.improve(seconds, watch=note_search)
@@ -162,8 +165,8 @@ class Certificate:
         finally:
             self._exchange()
             self._search.take_over()
-            note(self.found, self._search.information_loss)
-            note(self.proven, self.bound.information_loss)
+            note(self.losses, self._search.information_loss)
+            note(self.lower_bounds, self.bound.information_loss)
 
 
 def is_closed(information_loss: float, floor: float) -> bool:

@@ -14,7 +14,7 @@ from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_
 from microagg.columns.recodes import check_meant, counted_as, meant
 from microagg.errors import ParameterError
 from microagg.partition import canonical_labels
-from microagg.validation import FloatArray, IntArray, listing, plain
+from microagg.validation import FloatArray, IntArray, listing, plain, renamed
 
 if TYPE_CHECKING:
     from microagg.kernels.local_search.guarded import Rules
@@ -29,23 +29,25 @@ class Guarantee:
 
     column: Hashable
     rule: str  # "distinct" or "entropy": the number of values of a class; "closeness": its distance from all records
-    asked: float
+    requested: float
     counted: float
+
+    asked = renamed("asked", "requested")
 
     @property
     def holds(self) -> bool:
         """Whether the counted figure meets the requested one."""
-        return holds(self.rule, self.counted, self.asked)
+        return holds(self.rule, self.counted, self.requested)
 
     def __str__(self) -> str:
         """The counted and the requested figure in words."""
         name = repr(plain(self.column))
         if self.rule == "closeness":
             text = f"the values of {name} in each class are at most" if self.holds else f"a class has values of {name}"
-            return f"{text} {self.counted:.4g} from those of all records (t = {self.asked:g})"
+            return f"{text} {self.counted:.4g} from those of all records (t = {self.requested:g})"
         text = "each class has at least" if self.holds else "a class has only"
         kind = "distinct" if self.rule == "distinct" else "equally frequent"
-        return f"{text} {self.counted:.4g} {kind} values of {name} (l = {self.asked:g})"
+        return f"{text} {self.counted:.4g} {kind} values of {name} (l = {self.requested:g})"
 
 
 def describe_counts(guaranteed: Sequence[Guarantee]) -> str:

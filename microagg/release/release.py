@@ -135,7 +135,7 @@ class Release:
             name=name,
             schema=schema,
             k=self.report.k,
-            guarantees=[(each.column, each.rule, each.asked) for each in guaranteed],
+            guarantees=[(each.column, each.rule, each.requested) for each in guaranteed],
             orders={each.column: order_of(self._released[each.column]) for each in guaranteed},
             meanings=dict(self.recipe.get("meanings") or ()),
         )

@@ -119,8 +119,9 @@ def _start(workspace: Workspace, k: int, request: tuple[str, int, float]) -> Job
     def work(job: Job) -> None:
         def watch(search: Certificate, left: float) -> bool:
             job.done = min(int(SECONDS - left), SECONDS)
-            least = f" lower bound {percent(max(search.proven[-1][1], floor), 4)}," if not workspace.is_sample else ""
-            job.message = f"k = {k}: best known {percent(search.found[-1][1], 4)},{least} {left:.0f} s left"
+            bound = max(search.lower_bounds[-1][1], floor)
+            least = f" lower bound {percent(bound, 4)}," if not workspace.is_sample else ""
+            job.message = f"k = {k}: best known {percent(search.losses[-1][1], 4)},{least} {left:.0f} s left"
             return job.should_continue()
 
         _compile(job, workspace)

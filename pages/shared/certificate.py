@@ -209,9 +209,9 @@ def certificates(workspace: Workspace) -> dict[int, Certificate]:
 def best(workspace: Workspace, k: int) -> Result | None:
     """Return the best partition for ``k`` of this session's searches or of a benchmark, or None."""
     search, stored_best = certificates(workspace).get(k), stored_result(workspace, k)
-    if search is None or (stored_best and stored_best.information_loss <= search.found[-1][1] * (1 + ROUNDING)):
+    if search is None or (stored_best and stored_best.information_loss <= search.losses[-1][1] * (1 + ROUNDING)):
         return stored_best
-    return _searched(workspace.digest, k, search.found[-1][1], workspace, search)
+    return _searched(workspace.digest, k, search.losses[-1][1], workspace, search)
 
 
 def stored_result(workspace: Workspace, k: int) -> Result | None:
@@ -252,7 +252,7 @@ def _result(workspace: Workspace, k: int, labels: IntArray, seconds: float) -> R
 
 def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
     """Return the lowest IL or Total-IL in percent of a partition of this session, ``rows`` or a benchmark, by k."""
-    seen = [(k, certificate.found[-1][1]) for k, certificate in certificates(workspace).items()]
+    seen = [(k, certificate.losses[-1][1]) for k, certificate in certificates(workspace).items()]
     seen += [(k, result.information_loss) for k in ks if (result := stored_result(workspace, k))]
     if rows is not None and not rows.empty:
         seen += zip(rows["k"], rows["information_loss"], strict=True)

@@ -14,6 +14,7 @@ from microagg.optimum.certificate import Certificate, Floors
 from microagg.optimum.nearest_neighbors import nearest_mixed_neighbor_curve
 from microagg.optimum.problem import Problem
 from microagg.progress import Cancelled, watched
+from microagg.release.guarantees import Guarantee
 from tests.mixed_table import LEVELS, ZIP
 
 CORNERS = np.array([[x + dx, y + dy] for x in (0, 9) for y in (0, 9) for dx in (0, 1) for dy in (0, 1)], dtype=float)
@@ -37,33 +38,33 @@ def check_trace(steps, sign):
 def test_it_begins_with_mdav_star_or_the_labels_given_and_the_nearest_neighbors(X):
     own = Certificate(X, 3)
     loss = metrics.information_loss(X, make("mdav-star", k=3).fit_predict(X))
-    assert own.found == [(0.0, pytest.approx(loss))]
-    assert own.proven == [(0.0, pytest.approx(nearest_neighbor(X, 3).information_loss))]
+    assert own.losses == [(0.0, pytest.approx(loss))]
+    assert own.lower_bounds == [(0.0, pytest.approx(nearest_neighbor(X, 3).information_loss))]
     assert own.gap == pytest.approx(loss / nearest_neighbor(X, 3).information_loss - 1)
     assert not own.closed
     labels = np.arange(200) // 4 + 10
     given = Certificate(X, 4, labels)
     assert given.labels.tolist() == (labels - 10).tolist()
-    assert given.found[0][1] == pytest.approx(metrics.information_loss(X, labels))
+    assert given.losses[0][1] == pytest.approx(metrics.information_loss(X, labels))
 
 
 def test_time_narrows_it_from_both_sides(X):
     own = Certificate(X, 3)
     begun = own.gap
     assert own.narrow(0.5) is own
-    check_trace(own.found, -1)
-    check_trace(own.proven, 1)
+    check_trace(own.losses, -1)
+    check_trace(own.lower_bounds, 1)
     assert own.gap < begun
-    assert own.found[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))
-    assert own.proven[-1][1] == pytest.approx(own.bound.information_loss)
-    assert own.proven[-1][1] <= own.found[-1][1]
+    assert own.losses[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))
+    assert own.lower_bounds[-1][1] == pytest.approx(own.bound.information_loss)
+    assert own.lower_bounds[-1][1] <= own.losses[-1][1]
     assert Partition(own.labels, 3).sizes.min() >= 3
-    spent, gap, steps = own.seconds, own.gap, len(own.found)
+    spent, gap, steps = own.seconds, own.gap, len(own.losses)
     own.narrow(0.2)
     assert own.seconds > spent
     assert own.gap <= gap
-    check_trace(own.found, -1)
-    assert all(seconds > spent for seconds, _ in own.found[steps:])
+    check_trace(own.losses, -1)
+    assert all(seconds > spent for seconds, _ in own.losses[steps:])
 
 
 def test_mixed_records_are_narrowed_from_both_sides():
@@ -72,17 +73,17 @@ def test_mixed_records_are_narrowed_from_both_sides():
     attributes = Attribute("x"), Attribute("step", "ordinal", LEVELS), Attribute("zip", "nominal", taxonomy=ZIP)
     records = Records((*attributes, Attribute("y")), np.column_stack(columns).astype(float))
     own = Certificate(records, 3)
-    begun = own.found[0][1]
+    begun = own.losses[0][1]
     neighbors = nearest_mixed_neighbor_curve(records, [3])[0].sse
     # Until both sides have gained something, however busy the machine is.
-    assert own.narrow(60, lambda it, _: it.bound.sse < neighbors or it.found[-1][1] >= begun) is own
-    check_trace(own.found, -1)
-    check_trace(own.proven, 1)
-    assert own.found[-1][1] < begun
+    assert own.narrow(60, lambda it, _: it.bound.sse < neighbors or it.losses[-1][1] >= begun) is own
+    check_trace(own.losses, -1)
+    check_trace(own.lower_bounds, 1)
+    assert own.losses[-1][1] < begun
     total = total_information_loss(records, own.labels)
-    assert own.found[-1][1] == pytest.approx(100 * total / (200 * records.d))
+    assert own.losses[-1][1] == pytest.approx(100 * total / (200 * records.d))
     assert neighbors <= own.bound.sse <= total
-    assert own.proven[-1][1] == own.bound.information_loss
+    assert own.lower_bounds[-1][1] == own.bound.information_loss
     assert Partition(own.labels, 3).sizes.min() >= 3
     seen = []
     began = time.monotonic()
@@ -101,7 +102,7 @@ def test_four_squares_far_apart_are_grouped_and_proven_to_be_the_optimum():
     own = Certificate(CORNERS, 4, np.arange(16) % 4).narrow(60)
     assert own.closed
     assert own.labels.tolist() == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
-    assert own.found[-1][1] == pytest.approx(100 * 8 / metrics.sst(CORNERS))
+    assert own.losses[-1][1] == pytest.approx(100 * 8 / metrics.sst(CORNERS))
     assert own.gap == pytest.approx(0, abs=1e-6)
     # Once both meet there is nothing left to do.
     seen = []
@@ -114,9 +115,9 @@ def test_cancelled_it_keeps_what_is_known(X):
     own = Certificate(X, 3)
     with pytest.raises(Cancelled), watched(lambda *_: len(calls) < 4 and calls.append(0) is None):
         own.narrow(600)
-    assert own.found[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))
-    assert own.proven[-1][1] == pytest.approx(own.bound.information_loss)
-    assert own.narrow(0.0).found[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))
+    assert own.losses[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))
+    assert own.lower_bounds[-1][1] == pytest.approx(own.bound.information_loss)
+    assert own.narrow(0.0).losses[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))
 
 
 def test_a_failure_below_ends_the_search_above(X, monkeypatch):
@@ -184,3 +185,15 @@ def test_what_is_proven_for_a_k_holds_for_larger_ones():
         (9, 8.0, 4.0),
     ]
     assert certificate.raise_bounds(bounds, []) == bounds
+
+
+def test_attributes_keep_their_old_names():
+    X, guarantee = np.arange(6.0)[:, None], Guarantee("x", "distinct", 2, 3)
+    certificate = Certificate(X, 2)
+    for subject, old, new in (
+        (certificate, "found", "losses"),
+        (certificate, "proven", "lower_bounds"),
+        (guarantee, "asked", "requested"),
+    ):
+        with pytest.warns(DeprecationWarning, match=rf"\.{old} is deprecated: it is called {new} now"):
+            assert getattr(subject, old) == getattr(subject, new)

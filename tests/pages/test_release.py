@@ -233,7 +233,10 @@ def test_what_is_guaranteed_is_chosen_by_hand_and_refused_with_the_nearest(seen)
     choose(app, w_closeness=0.3)
     choose(app, w_entropy=1.5)
     assert (app.query_params["diversity"], app.query_params["closeness"]) == ("target=entropy:1.5", "target=0.3")
-    assert [(own.rule, own.asked) for own in seen.release.report.guaranteed] == [("entropy", 1.5), ("closeness", 0.3)]
+    assert [(own.rule, own.requested) for own in seen.release.report.guaranteed] == [
+        ("entropy", 1.5),
+        ("closeness", 0.3),
+    ]
     assert all(own.holds for own in seen.release.report.guaranteed)
     assert "1.5 equally frequent values of 'target'" in plain(app)
     assert "ask for 3 or less" in plain(choose(app, w_distinct=4))

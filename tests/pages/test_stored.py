@@ -59,7 +59,7 @@ def test_a_search_begins_with_the_best_known_partition(monkeypatch):
     monkeypatch.setattr(search, "Certificate", lambda *how: began.append(make(*how)) or began[-1])
     press(open_page("choose_k", data="wine", ks="9-10", k="10"), "Search for 1 s")
     [own] = began
-    assert own.found[0][1] == pytest.approx(landscape.best("wine", 10).information_loss, rel=1e-9)
+    assert own.losses[0][1] == pytest.approx(landscape.best("wine", 10).information_loss, rel=1e-9)
 
 
 def test_the_map_has_the_stored_points_where_their_risk_follows_from_k(monkeypatch):
