@@ -100,9 +100,18 @@ class Partition:
         yield from np.split(order, np.cumsum(self.sizes)[:-1])
 
     def centroids(self, X: ArrayLike, weights: FloatArray | None = None) -> FloatArray:
-        """Return the mean of every group, shape (g, d), in the units of ``X``, shape (n, d) or (n,).
+        """Mean of each group.
 
-        ``weights``, shape (n,), are those of the records; see :func:`group_means`.
+        Parameters
+        ----------
+        X : array of shape (n, d), or (n,) for one attribute
+        weights : array of float, shape (n,), optional
+            Weight of each record, above 0.
+
+        Returns
+        -------
+        array of float, shape (g, d)
+            In the units of X.
 
         Raises
         ------

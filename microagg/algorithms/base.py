@@ -80,7 +80,7 @@ class Info:
     checked_by: Literal["oracle", "properties"] = "oracle"
 
     def reads_records(self, numeric: bool) -> bool:
-        """Return whether records whose attributes are all numbers (``numeric``), or not, come to it as Records."""
+        """Whether the algorithm takes data as Records; ``numeric`` says whether all attributes are numbers."""
         return self.mixed and not (numeric and self.numbers_by_sse)
 
 
@@ -116,7 +116,16 @@ class Param:
         return self.kind if low is None and high is None else f"{self.kind}, {_interval(low, high)}"
 
     def check(self, value: Any) -> Any:
-        """Return a value in the kind of the parameter.
+        """Check a value and convert it to the kind of the parameter.
+
+        Parameters
+        ----------
+        value : Any
+            Numbers of NumPy count as those of Python.
+
+        Returns
+        -------
+        int, float, bool or str
 
         Raises
         ------
@@ -148,7 +157,22 @@ class Param:
         return int(value) if whole else float(value)
 
     def read(self, text: str) -> Any:
-        """Return the value that is written as text, such as in an address, a bool as 1 or 0; see :meth:`check`."""
+        """Read a value from text, such as that of an address.
+
+        Parameters
+        ----------
+        text : str
+            A bool is 1 or 0.
+
+        Returns
+        -------
+        int, float, bool or str
+
+        Raises
+        ------
+        ParameterError
+            As :meth:`check`.
+        """
         readers: dict[str, Callable[[str], Any]] = {"float": float, "int": int, "bool": lambda digit: bool(int(digit))}
         if self.counted and text not in self.bounds:
             readers["choice"] = float
@@ -245,10 +269,23 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         return self.fit_keeping(X, None, y)
 
     def fit_keeping(self, X: ArrayLike | Records, rules: Rules | None, y: Any = None) -> Self:
-        """Partition the records of ``X`` as :meth:`fit` does, into groups that keep ``rules`` as far as it is able to.
+        """Partition the records as :meth:`fit` does, into groups that keep ``rules`` as far as possible.
 
-        They are made by :func:`microagg.kernels.local_search.guarded.make_rules`; only an algorithm whose
-        ``info.keeps_rules`` is True takes any.
+        Parameters
+        ----------
+        X, y
+            As for :meth:`fit`.
+        rules : Rules or None
+            From :func:`microagg.kernels.local_search.guarded.make_rules`; None unless ``info.keeps_rules`` is True.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ParameterError, DataError
+            As :meth:`fit`.
         """
         k = check_k(self.k)
         parameters = check_params(type(self), {param.name: getattr(self, param.name) for param in self.params})
@@ -273,10 +310,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         return [param for param in self.params if param.counted and not isinstance(getattr(self, param.name), str)]
 
     def fit_part(self, X: ArrayLike | Records, rules: Rules | None, y: Any, share: float) -> Partition:
-        """Return the partition of records that are this share of all; as :meth:`fit_keeping`, part after part.
+        """Partition a ``share``, 0 to 1, of all records as :meth:`fit_keeping` does, part after part.
 
-        Seconds are those for all parts. At the first they become the iterations that its share of them was enough for,
-        which are set in their place: with these all others are partitioned, and the same groups made again.
+        Seconds are those for all parts. After the first part, the iterations that its share of them allowed replace
+        them, so that another run gives the same groups.
         """
         timed = self.timed
         for param in timed:

@@ -159,7 +159,18 @@ class Column:
         return self.form in dates.FORMS
 
     def as_dates(self, form: str) -> list[tuple[str, str]]:
-        """The first :attr:`unclear` texts, each with its date if the column has this form."""
+        """Dates of the first :attr:`unclear` texts, if the column has a form.
+
+        Parameters
+        ----------
+        form : str
+            One of :data:`microagg.columns.dates.FORMS`.
+
+        Returns
+        -------
+        list of (str, str)
+            Each text, and its date as YYYY-MM-DD.
+        """
         first = dates.day_first(form)
         return [(text, str(dates.parse(text, day_first=bool(first)))) for text in self.unclear]
 
@@ -195,7 +206,17 @@ class Column:
         return self.role in ("confidential", "strata") and has_few_values and not self.n_empty
 
     def present(self, series: pd.Series[Any]) -> pd.Series[Any]:
-        """The column without the cells with missing-value codes, if these count as missing."""
+        """Leave out the cells with missing-value codes, if these count as missing.
+
+        Parameters
+        ----------
+        series : Series of shape (n,)
+            Values of this column.
+
+        Returns
+        -------
+        Series
+        """
         return series[~series.isin(self.possible_codes)] if self.codes else series
 
 
@@ -319,7 +340,7 @@ def _missing(count: int, n: int) -> tuple[str, ...]:
 
 
 def would_be_lost(column: Column, n: int, *, flat: bool = True) -> str:
-    """Reason why a release would lose a whole column that a person may want. Empty if it would not.
+    """Reason why a release would lose a whole column that a person may want.
 
     Parameters
     ----------
@@ -329,6 +350,11 @@ def would_be_lost(column: Column, n: int, *, flat: bool = True) -> str:
         The number of records of the release.
     flat : bool
         Whether its taxonomy has no level between the values and the root.
+
+    Returns
+    -------
+    str
+        Part of a sentence; empty if the column is not lost.
     """
     if column.role == "identifiers" and column.offers and not column.offers[0].is_like_code:
         offer = column.offers[0]
@@ -350,21 +376,30 @@ def arguments(
     ordinal: Mapping[Any, Sequence[str]] | None = None,
     classes: Any = None,
 ) -> dict[str, Any]:
-    """Arguments of :func:`microagg.microaggregate` for ``columns`` of ``frame``, without empty ones.
-
-    Of several columns of weights the first counts; the others are released unchanged.
+    """Arguments of :func:`microagg.microaggregate` for ``columns`` of ``frame``.
 
     Parameters
     ----------
     frame : DataFrame of pandas or polars, or pyarrow.Table
         The table.
     columns : iterable of Column
-        Its columns with their roles and kinds.
+        Its columns with their roles and kinds. Of several columns of weights the first counts; the others are released
+        unchanged.
     taxonomies, ordinal : mapping, optional
         Taxonomies of nominal columns, by default flat, and orders of ordinal ones, by default ascending; entries for
         columns of other kinds are ignored.
     classes : column name, optional
         The class label.
+
+    Returns
+    -------
+    dict of str to Any
+        Keywords, without empty ones.
+
+    Raises
+    ------
+    DataError
+        If ``frame`` is not a table with unique column names.
     """
     frame, columns = as_pandas(frame), list(columns)
     roles: dict[str, Any] = {role: tuple(column.name for column in columns if column.role == role) for role in ROLES}

@@ -69,13 +69,27 @@ class Scaling:
 
     @classmethod
     def fit(cls, X: FloatArray, method: str, names: Sequence[Any] | None = None) -> Self:
-        """Fit one of :data:`SCALES` to the records ``X``, shape (n, d); errors call columns by ``names``.
+        """Fit a scale to records.
+
+        Parameters
+        ----------
+        X : array of float, shape (n, d)
+        method : str
+            One of :data:`SCALES`.
+        names : sequence of length d, optional
+            Names of the columns in errors.
+
+        Returns
+        -------
+        Scaling
 
         Raises
         ------
         DataError
             If there are no records, a value is missing, infinite or too large for distances, or a column's range is so
             small that its square underflows.
+        ParameterError
+            If there is no such scale.
         """
         check_choice("scale", method, SCALES)
         if len(X) == 0:

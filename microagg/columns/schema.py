@@ -176,7 +176,17 @@ class Schema:
             object.__setattr__(self, "confidential", (*self.confidential, self.classes))
 
     def columns(self, role: str) -> tuple[Hashable, ...]:
-        """The names of the columns that have a role, one of :data:`ROLES`."""
+        """Names of the columns with a role.
+
+        Parameters
+        ----------
+        role : str
+            One of :data:`ROLES`.
+
+        Returns
+        -------
+        tuple of column names
+        """
         return column_names(role, getattr(self, role))
 
     def arguments(self) -> dict[str, Any]:
@@ -229,14 +239,25 @@ class Schema:
     ) -> Self:
         """Infer the kinds of the columns of ``frame``, and check their roles against it.
 
-        Without ``quasi_identifiers``, they are all columns without another role that are numeric (not booleans), or
-        have a taxonomy, an order, a unit of dates, a notation of numbers or missing codes. Of quasi-identifiers without
-        a taxonomy or an order, ordered categories of pandas are ordinal; text and other categories nominal, with the
-        flat taxonomy of their values; numbers and booleans numeric; dates, but not text that says one, dates by the
-        day. A taxonomy may be anything that :meth:`microagg.columns.taxonomy.Taxonomy.of` takes, None for a flat one.
+        Of quasi-identifiers without a taxonomy or an order, ordered categories of pandas are ordinal; text and other
+        categories nominal, with the flat taxonomy of their values; numbers and booleans numeric; dates, but not text
+        that says one, dates by the day. A warning names each column without a declared kind or another role that would
+        hold numbers but for marks of suppressed cells, such as ``*``.
 
-        A warning names each column without a declared kind or another role that would hold numbers but for marks of
-        suppressed cells, such as ``*``.
+        Parameters
+        ----------
+        frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, number of columns)
+        quasi_identifiers : column name or names, optional
+            By default all columns without another role that are numeric (not booleans), or have a taxonomy, an order, a
+            unit of dates, a notation of numbers or missing codes.
+        taxonomies : mapping, optional
+            By column, anything that :meth:`microagg.columns.taxonomy.Taxonomy.of` takes, None for a flat one.
+        confidential, identifiers, strata, ordinal, classes, weights, others, dates, numbers, missing_codes : optional
+            As the class has them.
+
+        Returns
+        -------
+        Schema
 
         Raises
         ------
@@ -302,20 +323,67 @@ class Schema:
         return {"taxonomies": trees, "ordinal": orders, "dates": days}
 
     def records(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> Records:
-        """Encode the quasi-identifiers of ``frame``, shape (n, d), in the order of the schema; like :meth:`fill`."""
+        """Encode the quasi-identifiers as records.
+
+        Parameters
+        ----------
+        frame, missing
+            As for :meth:`fill`.
+
+        Returns
+        -------
+        Records
+            The retained records, attributes in the order of the schema.
+
+        Raises
+        ------
+        DataError, ParameterError
+            As :meth:`fill`.
+        """
         filling = self.fill(frame, missing)
         return Records(replace(self, taxonomies=filling.taxonomies).attributes, filling.values[filling.retained])
 
     def fill(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> Filling:
-        """Read and encode the quasi-identifiers of ``frame``, and treat missing values: :func:`.records.fill`."""
+        """Encode the quasi-identifiers, and treat missing values.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, number of columns)
+        missing : str or mapping of column name to str
+            One of :data:`microagg.columns.records.GAPS`.
+
+        Returns
+        -------
+        Filling
+
+        Raises
+        ------
+        DataError, ParameterError
+            As :meth:`encode`; or if a value is missing and this is an error; if ``missing`` is another text, or does
+            not fit a column.
+        """
         read = self.read(frame)
         return fill(read, self.attributes, encode(read, self.attributes), missing)
 
     def read(self, frame: IntoDataFrame) -> pd.DataFrame:
-        """Return ``frame`` with missing codes as missing, and texts as numbers (float64) or dates (datetime64[s]).
+        """Read missing codes as missing, and texts as numbers or dates.
 
         Missing codes are compared with values before and after these are read, so that -999 also matches "-999.0".
-        Unchanged columns are not copied; a frame of which all stay is returned itself.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, number of columns)
+
+        Returns
+        -------
+        DataFrame of shape (n, number of columns)
+            With numbers as float64 and dates as datetime64[s]. Unchanged columns are not copied; if all are unchanged,
+            it is ``frame`` itself.
+
+        Raises
+        ------
+        DataError
+            If ``frame`` lacks a quasi-identifier, or a text is not a number or date of the declared form.
         """
         frame = as_pandas(frame)
         check_columns(frame, self.quasi_identifiers)
@@ -334,11 +402,26 @@ class Schema:
         return result
 
     def encode(self, frame: IntoDataFrame) -> FloatArray:
-        """Encode quasi-identifiers as numbers, days, ranks and nodes of taxonomies, shape (n, d); NaN where missing."""
+        """Encode the quasi-identifiers as numbers, days, ranks and nodes of taxonomies.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, number of columns)
+
+        Returns
+        -------
+        array of float, shape (n, d)
+            NaN where a value is missing.
+
+        Raises
+        ------
+        DataError
+            As :meth:`read`; or if a value does not fit the kind, taxonomy or order of its column.
+        """
         return encode(self.read(frame), self.attributes)
 
     def class_codes(self, frame: pd.DataFrame, retained: NDArray[np.bool_]) -> IntArray | None:
-        """The classes of ``retained`` records, shape (n,), as numbers from 0; None if the schema has none."""
+        """Classes of ``retained`` records, shape (n,), as numbers from 0; None if the schema has none."""
         if self.classes is None:
             return None
         column = frame[self.classes]

@@ -39,15 +39,18 @@ def category(value: Any) -> str:
 
 
 def category_counts(series: pd.Series[Any]) -> dict[str, int]:
-    """Number of records with each value of a column, with values in the form of taxonomies.
-
-    They have the order of the column's type, if it has one, else numbers in ascending order before text in alphabetical
-    order. Missing values, and categories without records, are left out.
+    """Number of records with each value of a column.
 
     Parameters
     ----------
     series : Series of shape (n,)
         Values of a column, of any type.
+
+    Returns
+    -------
+    dict of str to int
+        By value as taxonomies write it, in the order of the column's type, if it has one, else numbers ascending before
+        text in alphabetical order; without missing values and categories without records.
     """
     frequencies = series.value_counts().to_dict()
     if getattr(series.dtype, "ordered", False):
@@ -115,7 +118,24 @@ class Taxonomy:
 
     @classmethod
     def flat(cls, values: Iterable[Any], root: str = ANYTHING) -> Self:
-        """Tree with all ``values`` below ``root``, which gets ``*`` behind it while it is one of these."""
+        """Taxonomy without levels between the root and the values.
+
+        Parameters
+        ----------
+        values : iterable
+            Values; equal ones count once.
+        root : str
+            Name of the root. It gets ``*`` behind it while it is one of the values.
+
+        Returns
+        -------
+        Taxonomy
+
+        Raises
+        ------
+        DataError
+            If there is no value, an empty one, or too many.
+        """
         names = dict.fromkeys(category(value) for value in values)
         while root in names:
             root += "*"
@@ -123,9 +143,21 @@ class Taxonomy:
 
     @classmethod
     def from_nested(cls, tree: Mapping[str, Any]) -> Self:
-        """Taxonomy from nested mappings with one root: ``{"*": {"Married": ["civil", "abroad"], …}}``.
+        """Taxonomy from nested mappings: ``{"*": {"Married": ["civil", "abroad"], …}}``.
 
-        Children are a mapping (names to their children), a list of leaves, or None (or empty) for a leaf.
+        Parameters
+        ----------
+        tree : mapping
+            One root. Children are a mapping (names to their children), a list of leaves, or None (or empty) for a leaf.
+
+        Returns
+        -------
+        Taxonomy
+
+        Raises
+        ------
+        DataError
+            If it is no such mapping, or no valid taxonomy (see :class:`Taxonomy`).
         """
         if not isinstance(tree, Mapping) or len(tree) != 1:
             roots = f"{len(tree)} roots" if isinstance(tree, Mapping) else type(tree).__name__
@@ -158,8 +190,20 @@ class Taxonomy:
     def from_text(cls, text: str) -> Self:
         """Taxonomy from indented lines, one node per line, each below the nearest line that is indented less.
 
-        Lines are indented by blanks or by tabs, not by both; blank lines and lines that start with ``#`` do not count.
-        A name in double quotes is read as JSON.
+        Parameters
+        ----------
+        text : str
+            Lines indented by blanks or by tabs, not by both. Blank lines and lines that start with ``#`` do not count.
+            A name in double quotes is read as JSON.
+
+        Returns
+        -------
+        Taxonomy
+
+        Raises
+        ------
+        DataError
+            If lines are indented inconsistently, have not one root, or are no valid taxonomy (see :class:`Taxonomy`).
         """
         names: list[str] = []
         parents: list[int] = []
@@ -200,7 +244,22 @@ class Taxonomy:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a taxonomy from a file of indented lines."""
+        """Taxonomy from a file of indented lines.
+
+        Parameters
+        ----------
+        path : path
+            A file in UTF-8, with lines as for :meth:`from_text`.
+
+        Returns
+        -------
+        Taxonomy
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read, or as :meth:`from_text`.
+        """
         file = Path(path)
         try:
             return cls.from_text(file.read_text(encoding="utf-8"))
@@ -214,7 +273,24 @@ class Taxonomy:
 
     @classmethod
     def of(cls, source: Any, values: Iterable[Any] = ()) -> Self:
-        """Taxonomy from another one, a path (text of one line), text, nested mappings, or None: flat, of ``values``."""
+        """Taxonomy from any of its forms.
+
+        Parameters
+        ----------
+        source : Taxonomy, path, str, mapping or None
+            Text of one line is a path, other text is for :meth:`from_text`, and None means a flat taxonomy.
+        values : iterable
+            Values of a flat taxonomy.
+
+        Returns
+        -------
+        Taxonomy
+
+        Raises
+        ------
+        DataError, ParameterError
+            If it is no valid taxonomy; if ``source`` is anything else.
+        """
         if isinstance(source, cls):
             return source
         if source is None:

@@ -87,7 +87,7 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 def bin_edges(values: FloatArray, most: int) -> FloatArray:
-    """Ascending edges of at most ``most`` equally wide bins over ``values``.
+    """Edges of equally wide bins over ``values``.
 
     There are no more bins than distinct values, but at least 2 unless floats are too coarse. Bins of whole numbers have
     equally many of them, so that bars of uniform data have one height.
@@ -98,6 +98,11 @@ def bin_edges(values: FloatArray, most: int) -> FloatArray:
         Finite numbers, at least one.
     most : int
         Maximum number of bins, at least 1.
+
+    Returns
+    -------
+    array of float, shape (number of bins + 1,)
+        Ascending, in the units of the values.
 
     Raises
     ------

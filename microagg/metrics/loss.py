@@ -24,7 +24,7 @@ from microagg.validation import FloatArray, IntArray, check_finite, check_matrix
 
 
 def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """Squared distance of each record to its group's centroid, shape (n,), in squared units of X.
+    """Squared distance of each record to the centroid of its group.
 
     Parameters
     ----------
@@ -32,6 +32,11 @@ def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
         Finite numbers.
     labels : array of shape (n,)
         Group of each record.
+
+    Returns
+    -------
+    array of float, shape (n,)
+        In squared units of X.
 
     Raises
     ------
@@ -45,7 +50,7 @@ def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
 
 
 def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """SSE within each group, shape (n_groups,), in squared units of X, in order of first appearance.
+    """SSE within each group.
 
     Parameters
     ----------
@@ -53,6 +58,11 @@ def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
         Finite numbers.
     labels : array of shape (n,)
         Group of each record.
+
+    Returns
+    -------
+    array of float, shape (n_groups,)
+        In squared units of X, groups in order of first appearance.
 
     Raises
     ------
@@ -91,12 +101,17 @@ def sse(X: ArrayLike, labels: ArrayLike) -> float:
 
 
 def sst(X: ArrayLike) -> float:
-    """Sum of squared distances of the records to the centroid of all data, in squared units of X.
+    """Sum of squared distances of the records to the centroid of all data.
 
     Parameters
     ----------
     X : array of shape (n, d)
         Finite numbers.
+
+    Returns
+    -------
+    float
+        In squared units of X.
 
     Raises
     ------
@@ -168,7 +183,7 @@ class LargestLosses:
 
 
 def record_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
-    """Share of each record in the total loss, in percent, shape (n,). 0 for all if nothing is lost.
+    """Share of each record in the total loss.
 
     Parameters
     ----------
@@ -176,6 +191,16 @@ def record_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
         Numbers, whose loss is the SSE, or records, whose loss is Total-IL.
     labels : array of shape (n,)
         Group of each record.
+
+    Returns
+    -------
+    array of float, shape (n,)
+        In percent; 0 for all if nothing is lost.
+
+    Raises
+    ------
+    DataError
+        As :func:`sse`.
     """
     if isinstance(data, Records):
         return _percentages(extents(data, labels).shares.sum(axis=1)[canonical_labels(labels)])
@@ -187,14 +212,24 @@ def _percentages(lost: FloatArray) -> FloatArray:
 
 
 def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
-    """Share of each attribute in the total loss, in percent, shape (d,) (see :func:`record_shares`).
+    """Share of each attribute in the total loss.
 
     Parameters
     ----------
     data : array of shape (n, d), or Records
-        Numbers, whose loss is the SSE, or records, whose loss is Total-IL.
+        As in :func:`record_shares`.
     labels : array of shape (n,)
         Group of each record.
+
+    Returns
+    -------
+    array of float, shape (d,)
+        In percent; 0 for all if nothing is lost.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, one for each record.
     """
     if isinstance(data, Records):
         return _percentages(attribute_information_loss(data, labels))
@@ -203,20 +238,23 @@ def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArra
 
 
 def cumulated(shares: FloatArray) -> FloatArray:
-    """Share of the 1, 2, …, g groups with the largest losses in the total loss, in percent, shape (g,), ascending.
-
-    The last one is 100, or 0 if nothing is lost.
+    """Share of the 1, 2, …, g groups with the largest losses in the total loss.
 
     Parameters
     ----------
     shares : array of shape (g,)
         Shares of the groups in the total loss, in percent.
+
+    Returns
+    -------
+    array of float, shape (g,)
+        In percent, ascending. The last one is 100, or 0 if nothing is lost.
     """
     return np.cumsum(np.sort(shares)[::-1])
 
 
 def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> LargestLosses:
-    """Records that are farthest from the centroid of their group, the first of ties.
+    """Records that are farthest from the centroid of their group.
 
     Parameters
     ----------
@@ -224,6 +262,16 @@ def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> Lar
         As in :func:`information_loss`.
     most : int
         The maximum number of records.
+
+    Returns
+    -------
+    LargestLosses
+        Descending; the first records of ties.
+
+    Raises
+    ------
+    DataError
+        As :func:`sse`.
     """
     groups, shares = canonical_labels(labels), record_shares(X, labels)
     order = np.argsort(-shares, kind="stable")[:most]
@@ -232,14 +280,25 @@ def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> Lar
 
 
 def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> LargestLosses:
-    """Groups with the highest Total-IL, each represented by its first record. Ties are in order of first appearance.
+    """Groups with the highest Total-IL.
 
     Parameters
     ----------
-    records, labels
-        The records and the group of each.
+    records : Records, n of them
+    labels : array of shape (n,)
+        Group of each record.
     most : int
         The maximum number of groups.
+
+    Returns
+    -------
+    LargestLosses
+        Descending, the first record of each group; ties are in order of first appearance.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, one for each record.
     """
     _, first = np.unique(canonical_labels(labels), return_index=True)
     spans = extents(records, labels)
@@ -282,12 +341,16 @@ def matched_groups(one: ArrayLike, other: ArrayLike) -> IntArray:
 
 
 def grouped_alike(one: ArrayLike, other: ArrayLike) -> NDArray[np.bool_]:
-    """Whether each record, shape (n,), is grouped with exactly the same records in both partitions.
+    """Whether each record is grouped with exactly the same records in both partitions.
 
     Parameters
     ----------
     one, other : arrays of shape (n,)
         Group of each record in both partitions.
+
+    Returns
+    -------
+    array of bool, shape (n,)
 
     Raises
     ------
