@@ -124,12 +124,16 @@ NAMES: tuple[str, ...] = tuple(CATALOG)
 
 
 def describe(name: Any) -> Entry:
-    """Return the description of the data set ``name`` without loading it.
+    """Description of a data set, without loading it.
 
     Parameters
     ----------
     name : str
         One of :data:`NAMES`.
+
+    Returns
+    -------
+    Entry
 
     Raises
     ------
@@ -214,17 +218,23 @@ class Dataset:
 
 
 def load(name: str, *, seed: int | None = None, download: bool = True) -> Dataset:
-    """Load the data set ``name``, one of :data:`microagg.datasets.NAMES`.
+    """Load a data set.
 
     A benchmark file comes from the folder in the environment variable ``MICROAGG_DATA_DIR``, from the cache, or from a
     download into the cache. Its SHA-256 sum is checked every time. All other sets need neither a file nor a network.
 
     Parameters
     ----------
+    name : str
+        One of :data:`microagg.datasets.NAMES`.
     seed : int, optional
         The seed of a synthetic set, by default 0. Other sets have no seed.
     download : bool, default True
         Whether a benchmark file may be downloaded.
+
+    Returns
+    -------
+    Dataset
 
     Raises
     ------
@@ -259,15 +269,18 @@ def load(name: str, *, seed: int | None = None, download: bool = True) -> Datase
 
 
 def is_available(name: str) -> bool:
-    """Whether :func:`load` can return the data set ``name`` without a network.
-
-    For a benchmark file, presence and size count. Only :func:`load` computes its checksum, so that lists of data sets
-    are fast.
+    """Whether :func:`load` needs no network for a data set.
 
     Parameters
     ----------
     name : str
         One of :data:`NAMES`.
+
+    Returns
+    -------
+    bool
+        For a benchmark file, presence and size count. Only :func:`load` computes its checksum, so that lists of data
+        sets are fast.
 
     Raises
     ------

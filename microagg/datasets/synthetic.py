@@ -17,15 +17,11 @@ TOY_VALUES = (1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100)
 
 
 def make_survey(n: int = 300, seed: int = 2024) -> pd.DataFrame:
-    """Return a fictitious household survey of ``n`` records with 11 columns, for example to try an upload.
+    """Make a fictitious household survey, for example to try an upload.
 
     The persons do not exist: every value is drawn from the seed. Older and better educated people earn more on average,
     rents follow incomes and regions, and incomes have a long tail, so that outliers behave as in real files. The
     defaults reproduce ``sample_data/survey.csv`` exactly.
-
-    ``person_id``, ``region`` and ``education`` are text; ``age`` is in years, ``household_size`` in persons,
-    ``household_income`` and ``rent`` in currency units a month, ``weekly_hours`` in hours, ``commute_km`` in km,
-    ``sickness_days`` in days a year, ``satisfaction`` from 0 to 10.
 
     Parameters
     ----------
@@ -33,6 +29,18 @@ def make_survey(n: int = 300, seed: int = 2024) -> pd.DataFrame:
         Number of records.
     seed : int
         Seed of the random values, at least 0.
+
+    Returns
+    -------
+    DataFrame of shape (n, 11)
+        ``person_id``, ``region`` and ``education`` are text; ``age`` is in years, ``household_size`` in persons,
+        ``household_income`` and ``rent`` in currency units a month, ``weekly_hours`` in hours, ``commute_km`` in km,
+        ``sickness_days`` in days a year, ``satisfaction`` from 0 to 10.
+
+    Raises
+    ------
+    ParameterError
+        If ``n`` or ``seed`` is not a whole number of at least 0.
     """
     check_whole("n", n, 0)
     rng = np.random.default_rng(check_whole("seed", seed, 0))

@@ -64,7 +64,17 @@ EXPLAINED = MappingProxyType(
 
 @names_arguments
 def pseudo_code(key: str) -> tuple[str, ...]:
-    """Return the lines of an algorithm's pseudo-code, to which ``Step.line`` refers.
+    """Pseudo-code of an algorithm.
+
+    Parameters
+    ----------
+    key : str
+        One of :data:`EXPLAINED`.
+
+    Returns
+    -------
+    tuple of str
+        Lines, to which ``Step.line`` refers.
 
     Raises
     ------
@@ -84,7 +94,7 @@ def steps(
     attributes: Sequence[str] | None = None,
     **params: Any,
 ) -> Iterator[Step]:
-    """Yield each step of an algorithm on a few records.
+    """Explain a run of an algorithm on a few records step by step.
 
     Parameters
     ----------
@@ -101,6 +111,10 @@ def steps(
         "attribute 2", … of more.
     **params
         The algorithm's parameters.
+
+    Yields
+    ------
+    Step
 
     Raises
     ------

@@ -82,7 +82,16 @@ class Step:
 
 @names_arguments
 def value(number: float) -> str:
-    """Return a number in full if it has at most seven significant digits, otherwise with four."""
+    """Format a number in full if it has at most seven significant digits, otherwise with four.
+
+    Parameters
+    ----------
+    number : float
+
+    Returns
+    -------
+    str
+    """
     seven = f"{number:.7g}"
     return seven if math.isclose(float(seven), number, rel_tol=1e-12, abs_tol=1e-300) else f"{number:.4g}"
 
@@ -331,10 +340,20 @@ def _rounds(steps: Sequence[Step]) -> list[list[int]]:
 
 @names_arguments
 def lockstep(first: Sequence[Step], second: Sequence[Step]) -> list[tuple[int, int]]:
-    """Return pairs of indices of two runs that can be compared, in order.
+    """Pairs of steps of two runs that can be compared.
 
     In each round both take the steps up to the next change of their groups. The one with fewer steps waits at that
     change, and the one with fewer rounds at its end.
+
+    Parameters
+    ----------
+    first, second : sequence of Step
+        The steps of each run.
+
+    Returns
+    -------
+    list of (int, int)
+        Indices of steps of both runs, in order.
     """
     pairs: list[tuple[int, int]] = []
     pair = (0, 0)
@@ -357,7 +376,19 @@ def _index_at(indices: Sequence[int], tick: int, ticks: int, before: int) -> int
 
 @names_arguments
 def first_difference(first: Sequence[Step], second: Sequence[Step], pairs: Sequence[tuple[int, int]]) -> int | None:
-    """Return the first of ``pairs`` with different groups of the two runs, or None if all are equal.
+    """First pair of steps with different groups of the two runs.
+
+    Parameters
+    ----------
+    first, second : sequence of Step
+        The steps of each run.
+    pairs : sequence of (int, int)
+        Those of ``lockstep(first, second)``.
+
+    Returns
+    -------
+    int or None
+        Index of the pair; None if all are equal.
 
     Raises
     ------

@@ -74,10 +74,24 @@ MOST_FOR_SETS = 50_000
 def linear_program(
     X: ArrayLike, k: int, time_limit: float = 60.0, watch: Callable[[Bound], bool] | None = None
 ) -> Bound:
-    """Best bound of :class:`LinearProgram` within ``time_limit`` seconds.
+    """Best bound of :class:`LinearProgram` within ``time_limit`` seconds, never below :func:`nearest_neighbor`.
 
-    It is never below :func:`nearest_neighbor`, and valid whenever it stops. For parameters and errors see
-    :class:`LinearProgram` and :meth:`LinearProgram.improve`.
+    Parameters
+    ----------
+    X, k
+        As for :class:`LinearProgram`.
+    time_limit, watch
+        As ``seconds`` and ``watch`` of :meth:`LinearProgram.improve`.
+
+    Returns
+    -------
+    Bound
+        Valid whenever it stops.
+
+    Raises
+    ------
+    DataError, ParameterError, Cancelled
+        As :class:`LinearProgram` and :meth:`LinearProgram.improve`.
     """
     return LinearProgram(X, k).improve(time_limit, watch)
 
@@ -170,7 +184,13 @@ class LinearProgram:
         return None if self._tree is None else self._tree.proof
 
     def offer(self, labels: IntArray) -> None:
-        """Offer a partition into groups of at least k, shape (n,), to :meth:`improve`, from any thread."""
+        """Offer a partition to :meth:`improve`, from any thread.
+
+        Parameters
+        ----------
+        labels : array of int, shape (n,)
+            Groups of at least k records; this is not checked.
+        """
         self._offered = labels
 
     def _next(self) -> Program | Branching | None:
@@ -200,10 +220,18 @@ class LinearProgram:
         return None if self._tree.converged else self._tree
 
     def improve(self, seconds: float = 60.0, watch: Callable[[Bound], bool] | None = None) -> Bound:
-        """Raise the bound for at most ``seconds`` more, from where the last call stopped, and return it.
+        """Raise the bound, from where the last call stopped.
 
-        It ends early if no program can raise the bound, or when ``watch``, called a few times a second with the best
-        bound so far, returns False.
+        Parameters
+        ----------
+        seconds : float
+            Maximum seconds. It ends early if no program can raise the bound.
+        watch : callable, optional
+            Called several times a second with the best bound so far. False stops.
+
+        Returns
+        -------
+        Bound
 
         Raises
         ------

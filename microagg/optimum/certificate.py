@@ -103,11 +103,27 @@ class Certificate:
         self._search.offer(labels)
 
     def narrow(self, seconds: float, watch: Watch | None = None) -> Self:
-        """Search and prove for at most ``seconds`` more, or until the gap is closed, and return the object itself.
+        """Search and prove until the time is up or the gap is closed; results of earlier calls stay.
 
-        ``watch`` is called a few times a second, from either of two threads but never from both at once. ParameterError
-        if ``seconds`` is not a number of at least 0; Cancelled if the run is watched, see :mod:`microagg.progress`, and
-        cancelled. Results stay.
+        Parameters
+        ----------
+        seconds : float
+            Maximum seconds.
+        watch : callable, optional
+            Called several times a second, from either of two threads but never from both at once, with this object and
+            the remaining seconds. False stops.
+
+        Returns
+        -------
+        Certificate
+            The object itself.
+
+        Raises
+        ------
+        ParameterError
+            If ``seconds`` is not a number of at least 0.
+        Cancelled
+            If the run is watched, see :mod:`microagg.progress`, and cancelled. Results stay.
         """
         check_seconds(seconds)
         # Cancelled work runs until its next checkpoint; a new call may come before that.

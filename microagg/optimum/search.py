@@ -130,7 +130,7 @@ class Search:
         return self._before + self._search.iterations
 
     def improve(self, seconds: float | None = None, iterations: int | None = None, watch: Watch | None = None) -> Self:
-        """Continue the search within a time or a number of iterations, and return the object itself.
+        """Continue the search within a time or a number of iterations.
 
         Local search comes first and does not count as an iteration.
 
@@ -141,10 +141,17 @@ class Search:
         watch : callable, optional
             Called several times a second with the information loss, in percent, and the seconds so far. False stops.
 
+        Returns
+        -------
+        Search
+            The object itself.
+
         Raises
         ------
         ParameterError
             If ``seconds`` or ``iterations`` is not a number of at least 0, or all three are None.
+        DataError
+            If an offered partition has another number of records, or groups of fewer than k.
         Cancelled
             If the run is watched, see :mod:`microagg.progress`, and cancelled. The best partition stays.
         """
@@ -191,7 +198,13 @@ class Search:
         return self
 
     def offer(self, labels: IntArray) -> None:
-        """Offer a partition, shape (n,), from any thread. :meth:`improve` continues from it if it is better."""
+        """Offer a partition, from any thread. :meth:`improve` continues from it if it is better.
+
+        Parameters
+        ----------
+        labels : array of int, shape (n,)
+            Groups of at least k records; :meth:`improve` checks this.
+        """
         self._offered = labels
 
     def take_over(self) -> None:

@@ -367,23 +367,33 @@ def _extension(column: Any, name: str) -> Filled:
 
 
 def digest_bytes(data: bytes | bytearray | memoryview) -> str:
-    """SHA-256 digest of ``data`` as 64 hexadecimal digits.
+    """SHA-256 digest of ``data``.
 
     Parameters
     ----------
     data : bytes
         What is digested.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
     """
     return hashlib.sha256(data).hexdigest()
 
 
 def digest_array(X: ArrayLike) -> str:
-    """SHA-256 digest of an array's type, shape and values as 64 hexadecimal digits, whatever its memory layout.
+    """SHA-256 digest of an array's type, shape and values, whatever its memory layout.
 
     Parameters
     ----------
     X : array
         Numbers, of any shape.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
 
     Raises
     ------

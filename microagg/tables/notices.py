@@ -165,12 +165,17 @@ class Rewriting(NamedTuple):
 
 
 def notice_lines(notices: Sequence[Notice]) -> list[str]:
-    """Summarize notices in few lines: for three columns or more, the first in full and examples of the others.
+    """Summarize notices in few lines.
 
     Parameters
     ----------
     notices : sequence of Notice
         As :func:`microagg.tables.read_file` returns them.
+
+    Returns
+    -------
+    list of str
+        Sentences. For three columns or more, the first notice in full and examples of the others.
     """
     groups: dict[str, list[Notice]] = {}
     for notice in notices:

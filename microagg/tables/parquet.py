@@ -185,14 +185,17 @@ def _converted_bytes(column: Any) -> int:
 
 @names_arguments
 def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
-    """A Parquet file, or those in a folder by name, as absolute paths.
-
-    Names that begin with a dot or an underscore are left out, as other readers do.
+    """A Parquet file, or those in a folder.
 
     Parameters
     ----------
     path : path
         A file, or a folder.
+
+    Returns
+    -------
+    list of Path
+        Absolute paths, ordered by name. Names that begin with a dot or an underscore are left out, as other readers do.
 
     Raises
     ------

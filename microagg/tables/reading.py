@@ -116,14 +116,22 @@ _OLD_STATA = (102, 103, 104, 105, 108, 110, 111, 112, 113, 114, 115)
 def read_table(
     source: str | os.PathLike[str] | bytes | BinaryIO | None, *, name: str | None = None, **reading: Any
 ) -> pd.DataFrame:
-    """Read the table of a file, shape (n records, number of columns), with a plain 0..n-1 index.
-
-    Errors are those of :func:`read_file`.
+    """Read the table of a file.
 
     Parameters
     ----------
     source, name, **reading
         As in :func:`read_file`, which also returns notices on the file.
+
+    Returns
+    -------
+    DataFrame of shape (n records, number of columns)
+        With a plain 0..n-1 index.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`read_file`.
     """
     return read_file(source, name=name, **reading).frame
 
@@ -289,7 +297,7 @@ def read_file(
 def sheet_names(
     source: str | os.PathLike[str] | bytes | BinaryIO, *, name: str | None = None, hidden: bool | None = None
 ) -> list[str]:
-    """Names of the sheets of an Excel workbook in order.
+    """Names of the sheets of an Excel workbook.
 
     Parameters
     ----------
@@ -297,6 +305,11 @@ def sheet_names(
         As in :func:`read_file`.
     hidden : bool, optional
         Whether to return only the sheets that Excel hides, or only those that it shows; by default all.
+
+    Returns
+    -------
+    list of str
+        In the order of the workbook.
 
     Raises
     ------

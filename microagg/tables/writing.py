@@ -51,6 +51,10 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
     name : str
         The name of the file, ending in one of :data:`WRITTEN_ENDINGS`.
 
+    Returns
+    -------
+    bytes
+
     Raises
     ------
     DataError
@@ -83,7 +87,23 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
 
 
 def written(frame: IntoDataFrame, name: str) -> Written:
-    """Like :func:`write_table`, but also reports the changes that the format requires."""
+    """Like :func:`write_table`, but also reports the changes that the format requires.
+
+    Parameters
+    ----------
+    frame, name
+        As for :func:`write_table`.
+
+    Returns
+    -------
+    Written
+        The bytes, new names of columns, and notices.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`write_table`.
+    """
     columns = check_table(frame, name)
     ending = written_ending(name)
     table = pd.DataFrame(columns, copy=False)
@@ -108,7 +128,7 @@ def check_table(frame: IntoDataFrame, name: str) -> dict[str, pd.Series[Any]]:
 
 
 def renamed_columns(frame: IntoDataFrame, ending: str) -> dict[str, str]:
-    """New names in a file of columns whose names it cannot contain, by the name in ``frame`` as text.
+    """New names of columns whose names a kind of file cannot contain.
 
     Stata and SPSS allow only letters, digits and ``_``, in at most 32 characters and 64 bytes: ``education-num``
     becomes ``education_num``, and ``2020`` becomes ``v_2020``. In .csv files, names that look like formulas get a ``'``
@@ -120,6 +140,11 @@ def renamed_columns(frame: IntoDataFrame, ending: str) -> dict[str, str]:
         The table.
     ending : str
         One of :data:`WRITTEN_ENDINGS`.
+
+    Returns
+    -------
+    dict of str to str
+        New names by the name in ``frame`` as text; without names that stay.
 
     Raises
     ------
@@ -140,12 +165,22 @@ def to_csv(frame: IntoDataFrame) -> str:
     Numbers are written with the fewest digits that read back as the same number. Text cells and column names that start
     with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return get a leading ``'``, because a spreadsheet would take
     them for formulas; numbers never do, and neither does text that is a negative number. Missing values become empty
-    cells. The index is left out unless it has a name. The text has a header, and is to be encoded as UTF-8.
+    cells. The index is left out unless it has a name.
 
     Parameters
     ----------
     frame : DataFrame of pandas or polars, or pyarrow.Table
         The table.
+
+    Returns
+    -------
+    str
+        With a header; to be encoded as UTF-8.
+
+    Raises
+    ------
+    DataError
+        If ``frame`` is no table.
     """
     # Names of a frame of pandas are not checked, as it may have two columns of one name.
     plain = frame if isinstance(frame, pd.DataFrame) else as_pandas(frame)
@@ -182,12 +217,17 @@ def columns_with_formulas(frame: pd.DataFrame) -> list[str]:
 
 
 def written_ending(name: str) -> str:
-    """Ending of a file to write, in lower case.
+    """Ending of a file to write.
 
     Parameters
     ----------
     name : str
         Name of the file.
+
+    Returns
+    -------
+    str
+        In lower case.
 
     Raises
     ------

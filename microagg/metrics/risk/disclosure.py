@@ -68,10 +68,6 @@ def homogeneity(
 ) -> Homogeneity:
     """Similarity of the confidential values within groups: the knowledge gained by identifying a group.
 
-    Distinct and entropy l-diversity: Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam 2007, Section 4. t-closeness:
-    Li, Li & Venkatasubramanian 2007, Section 4; the distance of ordered values, the i-th and j-th of m distinct ones,
-    is |i − j| / (m − 1), and the distance of other values is 1. (α, k)-anonymity: Wong, Li, Fu & Wang 2006.
-
     Parameters
     ----------
     confidential : array or Series, shape (n,)
@@ -83,11 +79,22 @@ def homogeneity(
         Whether values have an order for t-closeness. By default numbers, dates and values of an ordered
         ``pandas.Categorical`` have.
 
+    Returns
+    -------
+    Homogeneity
+        For t-closeness the distance of the i-th and j-th of m distinct ordered values is |i − j| / (m − 1), and the
+        distance of other values is 1.
+
     Raises
     ------
     DataError, ParameterError
         If a value is missing, or a word for that, or there is not one for each label; if ``ordered`` is true for values
         without an order.
+
+    References
+    ----------
+    Distinct and entropy l-diversity: Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam 2007, Section 4. t-closeness:
+    Li, Li & Venkatasubramanian 2007, Section 4. (α, k)-anonymity: Wong, Li, Fu & Wang 2006.
     """
     groups = canonical_labels(labels)
     codes, has_order = encode_values(confidential, len(groups), ordered)

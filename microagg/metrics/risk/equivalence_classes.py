@@ -127,8 +127,8 @@ def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
     """Number of records that are unique in their values of ``columns`` (low is good), and all classes.
 
     A class is the set of records that are equal in these columns. An intruder who knows these values of a person in the
-    file identifies a unique record for certain, one of a class of s with probability 1/s (Samarati 2001; Sweeney 2002).
-    A missing value counts as a value.
+    file identifies a unique record for certain, one of a class of s with probability 1/s. A missing value counts as a
+    value.
 
     Parameters
     ----------
@@ -137,10 +137,18 @@ def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
     columns : sequence of column names
         The columns that an intruder knows: the quasi-identifiers, at least one.
 
+    Returns
+    -------
+    Uniqueness
+
     Raises
     ------
     DataError, ParameterError
         If the frame has no records, or lacks a column; if no column is named.
+
+    References
+    ----------
+    Samarati (2001); Sweeney (2002).
     """
     sizes = np.bincount(record_classes(frame, columns))
     return Uniqueness(int(sizes.sum()), len(sizes), int(np.count_nonzero(sizes == 1)), sizes)
@@ -213,7 +221,7 @@ class IndividualRisk:
 
 
 def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: ArrayLike) -> IndividualRisk:
-    """Expected 1 / (size of its class in the population) of each record, 0 to 1 (lower is better).
+    """Expected 1 / (size of its class in the population) of each record.
 
     For a class of f records with total weight F, and p = f / F, the size in the population is assumed to be negative
     binomial, so that the risk is p^f/f · ₂F₁(f, f; f + 1; 1 − p). sdcMicro's ``indivRisk`` is the same for classes of
@@ -225,6 +233,11 @@ def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: 
         The sample, and the columns known for the whole population, as for :func:`uniqueness`.
     weights : array, shape (n,)
         The number of records of the population that each one represents; at least 1.
+
+    Returns
+    -------
+    IndividualRisk
+        Risks from 0 to 1 (lower is better).
 
     Raises
     ------

@@ -166,9 +166,9 @@ class Linkage:
 def record_linkage(X: ArrayLike, released: ArrayLike, *, sample: int | None = None, random_state: int = 0) -> Linkage:
     """Share of records, 0 to 1 (lower is better), whose nearest released record is their match.
 
-    Distance-based record linkage (Pagliuca & Seri 1999; Domingo-Ferrer & Torra 2001): an intruder knows the original
-    values and links a person to the nearest released record. Of t released records at the smallest distance, one of
-    which is the match, each is picked with probability 1/t; so with groups of k or more the share is at most 1/k.
+    Distance-based record linkage: an intruder knows the original values and links a person to the nearest released
+    record. Of t released records at the smallest distance, one of which is the match, each is picked with probability
+    1/t; so with groups of k or more the share is at most 1/k.
 
     The result is exact for the records looked up: two distances are equal if they differ by less than a billionth, or
     by rounding of the values.
@@ -182,10 +182,18 @@ def record_linkage(X: ArrayLike, released: ArrayLike, *, sample: int | None = No
         The number of records, drawn without replacement by the seed ``random_state``, that are looked up among *all*
         released ones: the share is then an unbiased estimate. Default: all.
 
+    Returns
+    -------
+    Linkage
+
     Raises
     ------
     DataError, ParameterError
         If X and the release are not finite numbers of the same shape; if another parameter is out of its bounds.
+
+    References
+    ----------
+    Pagliuca & Seri 1999; Domingo-Ferrer & Torra 2001.
     """
     original, masked = check_pair(X, released)
     columns = [_Numbers(x, y, y, 1.0) for x, y in zip(original.T, masked.T, strict=True)]
@@ -228,6 +236,10 @@ def mixed_linkage(
     sample : int, optional
         The maximum number of records that are looked up, drawn at random; with very many distinct released rows fewer,
         but at least 1,000. Default: all.
+
+    Returns
+    -------
+    Linkage
 
     Raises
     ------
