@@ -178,6 +178,10 @@ def replay(frame: Any, recipe: Mapping[str, Any], *, out: Any = None, client: An
         Arguments of :func:`microaggregate` for the recipe of a release with Dask; ``frame`` is then the same source as
         for that release.
 
+    Returns
+    -------
+    Release, or LargeRelease with Dask
+
     Raises
     ------
     ParameterError

@@ -61,10 +61,22 @@ class Method:
 
     @classmethod
     def of(cls, given: Given) -> Method:
-        """Make a method from a key, a pair (key, params), a method, or an algorithm.
+        """Method from any of its forms.
 
-        An algorithm is a class or an instance; the k of an instance is ignored. A class that is not registered yet is
-        registered first, see :func:`microagg.register`.
+        Parameters
+        ----------
+        given : str, (str, mapping), Method, or an algorithm
+            A key, a pair (key, params), a method, or the class or an instance of an algorithm. The k of an instance is
+            ignored. A class that is not registered yet is registered first, see :func:`microagg.register`.
+
+        Returns
+        -------
+        Method
+
+        Raises
+        ------
+        ParameterError
+            As :class:`Method`; if ``given`` is anything else.
         """
         if isinstance(given, Method):
             return given

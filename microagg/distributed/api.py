@@ -61,7 +61,22 @@ class LargeRelease:
         return (*self.report.findings, *self.report.in_spite)
 
     def accept(self, *codes: str, reason: str) -> Self:
-        """Like :meth:`microagg.Release.accept`."""
+        """The same release, stating that it is made in spite of some findings.
+
+        Parameters
+        ----------
+        *codes, reason
+            As for :meth:`microagg.Release.accept`.
+
+        Returns
+        -------
+        LargeRelease
+
+        Raises
+        ------
+        ParameterError
+            As :meth:`microagg.Release.accept`.
+        """
         return replace(self, report=self.report.accept(*codes, reason=reason))
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,7 +84,13 @@ class LargeRelease:
         return {"notice": FOR_STEWARD, "report": self.report.to_dict(), "recipe": plain(self.recipe)}
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write the report and the recipe as JSON."""
+        """Write the report and the recipe as JSON, for the data steward only.
+
+        Parameters
+        ----------
+        path : path
+            The file; an existing one is replaced.
+        """
         Path(path).write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -93,12 +114,29 @@ def release(
     before: Callable[[tuple[Finding, ...]], None] = lambda findings: None,
     after: Callable[[LargeRelease], None] = lambda result: None,
 ) -> LargeRelease:
-    """Release a table in parts to the new folder ``out``, like :func:`microagg.microaggregate`.
+    """Release a table in parts to a new folder, like :func:`microagg.microaggregate`.
 
-    ``data`` is the path of a Parquet file or a folder of them, and ``arguments`` are those of ``microaggregate``. For
-    ``client``, ``workers`` and ``memory_limit`` see :func:`microagg.distributed.cluster.connected`. The release must
-    equal that of the ``recipe``, if there is one. ``before`` is called with the findings before the work, and ``after``
-    with the verified release just before it takes its place; both may raise to end the job.
+    Parameters
+    ----------
+    data : path
+        A Parquet file or a folder of them.
+    arguments : mapping
+        Arguments of ``microaggregate``.
+    out : path
+        The new folder.
+    block_size : int, optional
+        As for ``microaggregate``.
+    client, workers, memory_limit : optional
+        As for :func:`microagg.distributed.cluster.connected`.
+    recipe : mapping, optional
+        The release must equal that of this recipe.
+    before, after : callable
+        Called with the findings before the work, and with the verified release just before it takes its place; both may
+        raise to end the job.
+
+    Returns
+    -------
+    LargeRelease
 
     Raises
     ------
@@ -134,7 +172,20 @@ def release(
 
 
 def replay(data: Any, recipe: Mapping[str, Any], **options: Any) -> LargeRelease:
-    """Repeat the release of a ``recipe`` from the same files; for the other arguments see :func:`release`.
+    """Repeat the release of a ``recipe`` from the same files.
+
+    Parameters
+    ----------
+    data : path
+        The Parquet file or the folder of them.
+    recipe : mapping
+        :attr:`LargeRelease.recipe`, which may have been through JSON.
+    **options
+        Further arguments of :func:`release`.
+
+    Returns
+    -------
+    LargeRelease
 
     Raises
     ------

@@ -100,7 +100,24 @@ class Table:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Table:
-        """Return the table of a Parquet file, or of all Parquet files in a folder, ordered by name."""
+        """Table of a Parquet file, or of all Parquet files in a folder.
+
+        Parameters
+        ----------
+        path : path
+            The file or the folder, whose files are ordered by name.
+
+        Returns
+        -------
+        Table
+
+        Raises
+        ------
+        DataError
+            If there are no records, a file cannot be read, or files differ in their columns or types.
+        ParameterError
+            If it is a file of another kind.
+        """
         if not isinstance(path, (str, os.PathLike)):
             raise DataError(
                 f"engine='dask' takes the path of Parquet files, not {type(path).__name__}: write the table with its "
@@ -139,10 +156,21 @@ class Table:
         return list(self.schema.names)
 
     def recoded(self, recode: Mapping[Any, Mapping[str, str | None]] | None) -> Table:
-        """Return the table with recoded values of columns, which must keep their types.
+        """The table with recoded values of columns, which must keep their types.
+
+        Parameters
+        ----------
+        recode : mapping or None
+            As for :func:`microagg.microaggregate`.
+
+        Returns
+        -------
+        Table
 
         Raises
         ------
+        DataError
+            If there is no such column.
         ParameterError
             If a column of numbers would become text, or the reverse.
         """
@@ -236,10 +264,29 @@ class Count:
 def count(
     path: str | os.PathLike[str], columns: Sequence[Any], strata: Sequence[Any], k: int, client: Any = None
 ) -> Count:
-    """Count the classes of a Parquet file or a folder of them: records that are equal in ``columns`` and ``strata``.
+    """Count the classes of a table: records that are equal in ``columns`` and ``strata``.
 
-    Records are grouped by the values themselves, in enough pieces that each is small: by the workers of a ``client`` of
-    Dask, or by threads here.
+    Records are grouped by the values themselves, in enough pieces that each is small.
+
+    Parameters
+    ----------
+    path : path
+        A Parquet file or a folder of them.
+    columns, strata : sequence of column names
+    k : int
+        The minimum number of records in a class.
+    client : distributed.Client, optional
+        Its workers count; by default threads of this process.
+
+    Returns
+    -------
+    Count
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :meth:`Table.of`; if there is no such column, or one is named twice; if ``k`` is not a whole number of at
+        least 1.
     """
     table, names = Table.of(path), [*columns, *strata]
     check_columns(pd.DataFrame(columns=table.names), names)

@@ -27,8 +27,6 @@ from microagg.validation import IntArray, check_k, check_unique_columns, counted
 def as_written(data: bytes, name: str, reading: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """The table of a file, where cells are equal if they are written alike (see :func:`check_export`).
 
-    A CSV file without ``reading`` is one that microagg wrote, with a line for each record.
-
     Parameters
     ----------
     data : bytes
@@ -36,7 +34,12 @@ def as_written(data: bytes, name: str, reading: Mapping[str, Any] | None = None)
     name : str
         Name of the file; its ending says the kind.
     reading : mapping, optional
-        Keywords of :func:`microagg.tables.read_file`. The cells of a text file are compared as text.
+        Keywords of :func:`microagg.tables.read_file`. The cells of a text file are compared as text. A CSV file without
+        them is one that microagg wrote, with a line for each record.
+
+    Returns
+    -------
+    DataFrame of shape (n records, number of columns)
 
     Raises
     ------

@@ -50,22 +50,52 @@ class Plan(Choices):
 
     @classmethod
     def of(cls, frame: IntoDataFrame, *, k: int, **keywords: Any) -> Self:
-        """Return the plan of a release of ``frame``, shape (n, columns), with what follows from it filled in.
+        """Plan of a release, complete for ``frame``.
 
-        That are the method, the columns that nobody named, their kinds, and a seed where the method draws at random.
-        The arguments are the keywords of :func:`microagg.microaggregate` but those of the engine, and errors are as
-        there, as far as nothing has to be grouped for it.
+        It names the method, all columns and their kinds, and a seed if the method draws at random.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
+        k : int
+            The minimum number of records in a group.
+        **keywords
+            Arguments of :func:`microagg.microaggregate`, but not those of the engine.
+
+        Returns
+        -------
+        Plan
+
+        Raises
+        ------
+        DataError, ParameterError
+            As :func:`microagg.microaggregate`, as far as nothing has to be grouped for it.
         """
         return cls.of_recipe(recipes.chosen(prepare(as_pandas(frame), cls.checked(k=k, **keywords))))
 
     @classmethod
     def of_recipe(cls, recipe: Mapping[str, Any]) -> Self:
-        """Return the plan that a checked recipe holds."""
+        """Plan of a checked recipe."""
         return cls.checked(**recipes.choices(recipe))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return the plan that :meth:`to_json` has written; :class:`ParameterError` if ``text`` is anything else."""
+        """Plan from JSON.
+
+        Parameters
+        ----------
+        text : str
+            As :meth:`to_json` writes it.
+
+        Returns
+        -------
+        Plan
+
+        Raises
+        ------
+        ParameterError
+            If ``text`` is anything else.
+        """
         try:
             chosen = json.loads(text)
         except (TypeError, ValueError) as error:
@@ -87,11 +117,35 @@ class Plan(Choices):
         return json.dumps(recipes.written(self), indent=2, ensure_ascii=False) + "\n"
 
     def run(self, frame: IntoDataFrame) -> Release:
-        """Return the release of ``frame``, in the memory of this process; see :func:`microagg.microaggregate`."""
+        """Release ``frame``, in the memory of this process.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
+
+        Returns
+        -------
+        Release
+
+        Raises
+        ------
+        DataError, ParameterError
+            As :func:`microagg.microaggregate`.
+        """
         return make(prepare(as_pandas(frame), self), frame)
 
     def replay(self, frame: IntoDataFrame, recipe: Mapping[str, Any]) -> Release:
-        """Return the release of ``frame``, made sure to be the one of ``recipe``; see :func:`microagg.replay`.
+        """Release ``frame``, and check that the release is that of ``recipe``; see :func:`microagg.replay`.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
+        recipe : mapping
+            The complete recipe, of which this is the plan.
+
+        Returns
+        -------
+        Release
 
         Raises
         ------

@@ -216,6 +216,16 @@ def script(
         ``seed`` of one that is generated.
     out : path, optional
         The protected file; by default ``people_protected.csv`` for ``people.xlsx``.
+
+    Returns
+    -------
+    str
+        The program.
+
+    Raises
+    ------
+    ParameterError
+        If the recipe is not complete; if neither ``file`` nor ``dataset`` is named, or both.
     """
     check(recipe)
     source = os.fspath(file)

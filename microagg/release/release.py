@@ -84,6 +84,10 @@ class Release:
         reason : str
             The reason for the report; it is added to earlier reasons.
 
+        Returns
+        -------
+        Release
+
         Raises
         ------
         ParameterError
@@ -108,7 +112,7 @@ class Release:
         Parameters
         ----------
         name : str
-            The name of the file, whose ending sets its kind: see :func:`microagg.tables.write_table`, also for errors.
+            The name of the file, whose ending sets its kind: see :func:`microagg.tables.write_table`.
         like : Reading, optional
             The original, read by :func:`microagg.tables.read_file`. A file of its kind is written in the same way: its
             other columns to the byte, numbers and dates in its notation.
@@ -118,6 +122,11 @@ class Release:
         bytes, Finding
             The finding is that of :func:`microagg.release.check_export`: "stop" if the file must not be released. It
             is "warn" if labels were cut, and it names their columns (:mod:`microagg.tables.limits`).
+
+        Raises
+        ------
+        DataError, ParameterError
+            As :func:`microagg.tables.write_table`; or with ``like``, if the release was pickled or copied.
         """
         names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
         frame, parents = self._released, {}
@@ -195,9 +204,22 @@ class Release:
         return self._prepared
 
     def to_dict(self, **about: Any) -> dict[str, Any]:
-        """The contents of the report of :meth:`to_html`, for JSON, with the same arguments and errors.
+        """Contents of the report of :meth:`to_html`, for JSON.
 
-        Figures have four digits, the steward's all of them.
+        Parameters
+        ----------
+        **about
+            Arguments of :meth:`to_html`, without the path.
+
+        Returns
+        -------
+        dict of str to Any
+            Figures have four digits, those of the steward's report all digits.
+
+        Raises
+        ------
+        DataError, ParameterError
+            As :meth:`to_html`; or if ``assessment`` is no Assessment.
         """
         from microagg.release.report.contents import contents  # which needs scikit-learn and Numba, for the methods
 
@@ -260,7 +282,23 @@ class Release:
         )
 
     def script(self, file: str | os.PathLike[str] = "", **options: Any) -> str:
-        """Write a program that makes this release from ``file``: see :func:`microagg.release.recipe.script`."""
+        """Write a program that makes this release from ``file``.
+
+        Parameters
+        ----------
+        file, **options
+            As for :func:`microagg.release.recipe.script`.
+
+        Returns
+        -------
+        str
+            The program in Python.
+
+        Raises
+        ------
+        ParameterError
+            If neither ``file`` nor ``dataset`` is named, or both.
+        """
         return recipes.script(self.recipe, file, **options)
 
 

@@ -54,9 +54,17 @@ class Change:
     words: str = field(default="", compare=False)
 
     def applied(self, choices: Mapping[str, Any]) -> dict[str, Any]:
-        """Arguments of :func:`microagg.microaggregate` after this change of ``choices``.
+        """Apply this change to the choices for a release.
 
-        ``choices`` must name the quasi-identifiers, and contain no recoding.
+        Parameters
+        ----------
+        choices : mapping
+            Arguments of :func:`microagg.microaggregate` that name the quasi-identifiers and have no recoding.
+
+        Returns
+        -------
+        dict of str to Any
+            Arguments with the change.
         """
         changed = dict(choices)
         if self.recoding:
@@ -88,12 +96,17 @@ class Remedy(NamedTuple):
 
 
 def without_outliers(values: FloatArray) -> Suggestion | None:
-    """The recoding that makes the outliers of the finding "outliers" missing. None if there are none.
+    """Recoding that makes the outliers of the finding "outliers" missing.
 
     Parameters
     ----------
     values : array of shape (n,)
         Finite numbers.
+
+    Returns
+    -------
+    Suggestion or None
+        None if there are no outliers.
     """
     outliers = column_counts.outliers(pd.Series(values))
     low, high = category(outliers.low), category(outliers.high)
@@ -104,7 +117,7 @@ def without_outliers(values: FloatArray) -> Suggestion | None:
 
 
 def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choices: Any) -> Iterator[Remedy]:
-    """Yield the loss with the choices as they are, then without each quasi-identifier, then with coarser ones.
+    """Measure the loss with the choices as they are, then without each quasi-identifier, then with coarser ones.
 
     Codes, texts of equally many letters and digits such as postal codes, are cut to fewer characters; other categories
     of fewer than k records become one; of numbers, the k lowest and highest become one if ranges are released, and
@@ -123,6 +136,10 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
     **choices
         Further arguments of :func:`microagg.microaggregate`. Recodings are applied first: changes concern the new
         values.
+
+    Yields
+    ------
+    Remedy
 
     Raises
     ------

@@ -94,7 +94,12 @@ def cite(*what: str | type[Microaggregator], style: Literal["text", "bibtex"] = 
     what : str or type
         Keys of algorithms, or classes; or names of works in docstrings, such as ``"Spagnolo 2016"``.
     style : {"text", "bibtex"}, default "text"
-        References as text, one per line, or entries of BibTeX.
+        References as text, or entries of BibTeX.
+
+    Returns
+    -------
+    str
+        One reference per line, or all entries.
 
     Raises
     ------

@@ -109,24 +109,60 @@ _N_RECORDS, _N_ATTRIBUTES, _K, _N_CHECKPOINTS = 14_000, 2, 5, 20
 
 @names_arguments
 def unprepared(keys: Iterable[str], n: int = 0) -> list[str]:
-    """The distinct ``keys`` whose kernels for n records are neither compiled nor loaded yet."""
+    """Algorithms whose kernels are neither compiled nor loaded yet.
+
+    Parameters
+    ----------
+    keys : iterable of str
+        Keys of algorithms.
+    n : int
+        The expected number of records: there are other kernels for many.
+
+    Returns
+    -------
+    list of str
+        Distinct keys, in their order.
+    """
     return [key for key in dict.fromkeys(keys) if (key, n >= MANY) not in _prepared]
 
 
 @names_arguments
 def needed(methods: Iterable[Method]) -> list[str]:
-    """Distinct algorithms of ``methods``, for :func:`prepare`. With local search if one is polished."""
+    """Algorithms that methods use, for :func:`prepare`.
+
+    Parameters
+    ----------
+    methods : iterable of Method
+
+    Returns
+    -------
+    list of str
+        Distinct keys, with that of local search if a method is polished.
+    """
     keys = [key for method in methods for key in ((method.key, _POLISH) if method.polish else (method.key,))]
     return list(dict.fromkeys(keys))
 
 
 @names_arguments
 def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | None = None, *, n: int = 0) -> None:
-    """Compile the kernels of the algorithms ``keys``, or load them if an earlier process has stored them.
+    """Compile the kernels of algorithms, or load them if an earlier process has stored them.
 
-    Compilation takes some seconds per algorithm, once on a machine. ``progress(done, total, title)`` is called before
-    each one and, with an empty title, at the end; ``n`` is the expected number of records: there are other kernels for
-    many.
+    Compilation takes some seconds per algorithm, once on a machine.
+
+    Parameters
+    ----------
+    keys : iterable of str
+        Keys of algorithms.
+    progress : callable, optional
+        Called with the number done, the total and the next title: before each algorithm and, with an empty title, at
+        the end.
+    n : int
+        The expected number of records: there are other kernels for many.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such algorithm.
     """
     todo = unprepared(keys, n)
     for done, key in enumerate(todo):
@@ -169,9 +205,20 @@ def _warm_up(key: str) -> None:
 
 @names_arguments
 def run_one(problem: Problem, method: Method, k: int) -> Result:
-    """Run ``method`` at ``k``. Of several settings, the one with the lowest loss counts, the first of ties.
+    """Run a method at one k, within the strata of ``problem``.
 
-    Groups stay within the strata of ``problem``, if it has any; the loss is that of all records.
+    Parameters
+    ----------
+    problem : Problem
+    method : Method
+        Of several settings, the one with the lowest loss counts, the first of ties.
+    k : int
+        The minimum number of records in a group.
+
+    Returns
+    -------
+    Result
+        The loss is that of all records.
 
     Raises
     ------
@@ -208,7 +255,7 @@ def run(
     strata: ArrayLike | None = None,
     workers: int | None = None,
 ) -> Iterator[Result]:
-    """Yield a result for each cell (method, k) when it is done, on several threads.
+    """Run methods at several k, on several threads.
 
     A watcher of the iterating thread, see :mod:`microagg.progress`, also watches the others, and is called by all of
     them: before each cell and at checkpoints of long-running algorithms.
@@ -217,12 +264,18 @@ def run(
     ----------
     X : array of float, shape (n, d), or Records
     cells : iterable of (Method, int)
+        Methods, each with its k.
     classes : array, shape (n,), optional
         The class of each of the records, for parameters that use it and for the classification metric.
     strata : array of int, shape (n,), optional
         The number of the stratum of each record, at least 0; groups stay within strata.
     workers : int, optional
         The number of threads; by default the number of cores.
+
+    Yields
+    ------
+    Result
+        One for each cell when it is done.
 
     Raises
     ------

@@ -252,9 +252,17 @@ def reproduce(paper: str, table: str = "", progress: Callable[[int, int], None] 
     >>> figures[["method", "printed", "ours"]].values.tolist()
     [['V-MDAV', '1.44', '1.44'], ['MDAV*', '0.118', '0.118']]
 
-    ``paper`` and ``table`` are parts of their names in :func:`tables`, in lower or upper case; an empty table means the
-    whole paper. ``progress(done, total)`` is called before each figure and at the end. The result is that of
-    :func:`comparison`; figures without a recipe have no computed value.
+    Parameters
+    ----------
+    paper, table : str
+        Parts of their names in :func:`tables`, in lower or upper case; an empty table means the whole paper.
+    progress : callable, optional
+        Called with the number done and the total, before each figure and at the end.
+
+    Returns
+    -------
+    DataFrame
+        That of :func:`comparison`. Figures without a recipe have no computed value.
 
     Raises
     ------
@@ -366,11 +374,18 @@ def coverage(results: Mapping[str, Computed]) -> pd.DataFrame:
     >>> items.loc[items["paper"] == "byun-2007", "verdict"].tolist()
     ['explained', 'not comparable']
 
-    ``results`` are computed figures by their identities, such as ``Stored.read(folder).results``. A row for each item
-    has the columns paper (its key), item, content, verdict, reason, table and counts. The verdict is "reproduced",
-    "explained" or "not comparable". For an item with printed figures, those of its table or of the algorithm that it
-    names, it follows from the counts: "explained" if a figure differs or was not computed; empty if no figure was
-    computed.
+    Parameters
+    ----------
+    results : mapping of str to Computed
+        Computed figures by their identities, such as ``Stored.read(folder).results``.
+
+    Returns
+    -------
+    DataFrame
+        A row for each item with the columns paper (its key), item, content, verdict, reason, table and counts. The
+        verdict is "reproduced", "explained" or "not comparable". For an item with printed figures, those of its table
+        or of the algorithm that it names, it follows from the counts: "explained" if a figure differs or was not
+        computed; empty if no figure was computed.
     """
     with (Path(__file__).with_name("coverage.csv")).open(encoding="utf-8", newline="") as file:
         items = list(csv.DictReader(file))

@@ -237,8 +237,20 @@ RISKS = tuple(_RISK)
 def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
     """Whether each point is on the Pareto front: no other is lower in one and at least as low in the other.
 
-    ``risk`` and ``loss`` have the shape (n,); low is good. Of points that are equal in both, all are on the front or
-    none is. A point with NaN is not. :class:`DataError` if they are not numbers, or of different lengths.
+    Parameters
+    ----------
+    risk, loss : array of numbers, shape (n,)
+        Low is good.
+
+    Returns
+    -------
+    array of bool, shape (n,)
+        Of points that are equal in both, all are on the front or none is. A point with NaN is not.
+
+    Raises
+    ------
+    DataError
+        If they are not numbers, or of different lengths.
     """
     x, y = _numbers(risk, "risks"), _numbers(loss, "losses")
     if x.ndim != 1 or x.shape != y.shape:

@@ -219,8 +219,5 @@ def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
     if not root.exists():
         raise DataError(f"there is no file {str(root)!r}: check its name and folder.")
     if root.suffix.lower() not in (".parquet", ".pq"):
-        raise ParameterError(
-            f"{root.name!r} is no Parquet file, which can be read in parts: write it as one, or pass a frame of Dask, "
-            "such as dask.dataframe.read_csv(...)."
-        )
+        raise ParameterError(f"{root.name!r} is no Parquet file, which can be read in parts: write it as one.")
     return [root.resolve()]

@@ -132,7 +132,16 @@ class Report:
         return (Finding("warn", "accepted", tuple(columns), f"Released despite {', '.join(codes)}: {self.reason}"),)
 
     def accept(self, *codes: str, reason: str) -> Self:
-        """The same report, stating that the release is made in spite of some findings (see Release.accept).
+        """The same report, stating that the release is made in spite of some findings.
+
+        Parameters
+        ----------
+        *codes, reason
+            As for :meth:`microagg.Release.accept`.
+
+        Returns
+        -------
+        Report
 
         Raises
         ------

@@ -62,7 +62,22 @@ def check_stored(k: int) -> None:
 
 
 def title(name: str) -> str:
-    """Name of a method of :data:`METHODS` in tables and charts, such as ``V-MDAV (best γ)``."""
+    """Name of a method in tables and charts, such as ``V-MDAV (best γ)``.
+
+    Parameters
+    ----------
+    name : str
+        A key of :data:`METHODS`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ParameterError
+        If there is no such method.
+    """
     check_choice("name", name, list(METHODS))
     return VARIANTS[name].title if name in VARIANTS else METHODS[name].label
 
@@ -131,10 +146,20 @@ def _limits() -> pd.DataFrame:
 
 
 def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, float]]:
-    """Best known loss and lower bound, in percent, for each of ``ks``, which may be any.
+    """Best known loss and lower bound for any k.
 
     A partition for a larger k also serves a smaller one, and a lower bound for a smaller k holds for a larger one.
-    Without any, the loss is infinite and the bound 0. ``data`` and ``seed`` are those of :func:`recognize`.
+
+    Parameters
+    ----------
+    data, seed : str and int
+        Name and seed of a data set, as :func:`recognize` returns them.
+    ks : iterable of int
+
+    Returns
+    -------
+    dict of int to (float, float)
+        By k, in percent; infinity and 0 if none is stored.
     """
     table = _limits()
     rows = table[(table["data"] == data) & (table["seed"] == seed)]
@@ -175,6 +200,10 @@ def best(data: str, k: int, seed: int = 0) -> Best:
     seed : int
         The seed of a random data set, 0 for others.
 
+    Returns
+    -------
+    Best
+
     Raises
     ------
     ParameterError
@@ -205,10 +234,25 @@ def _not_stored(noun: str, data: str, seed: int, names: Iterable[str]) -> Parame
 
 
 def recognize(values: ArrayLike | Records, scale: str = _SCALE) -> tuple[str, int] | None:
-    """Name and seed of the stored data set that has these records. None if there is none.
+    """Stored data set that has the same records.
 
-    ``values`` are all quasi-identifiers with records in their original order: numbers in their original units, shape
-    (n, d), as in ``Dataset.X``, or records with categories. Of numbers, only results on z-scores are stored.
+    Parameters
+    ----------
+    values : array of float, shape (n, d), or Records
+        All quasi-identifiers with records in their original order: numbers in their original units, as in
+        ``Dataset.X``, or records with categories.
+    scale : str
+        The scale of the distances. Of numbers, only results on "zscore" are stored.
+
+    Returns
+    -------
+    (str, int) or None
+        Name and seed; None if there is none.
+
+    Raises
+    ------
+    DataError
+        If ``values`` are not numbers.
     """
     if isinstance(values, Records):
         return _set_by_digest().get(digest_records(values))
@@ -221,7 +265,17 @@ def recognize(values: ArrayLike | Records, scale: str = _SCALE) -> tuple[str, in
 
 
 def digest_records(records: Records) -> str:
-    """Digest of records with categories, including their domains and taxonomies."""
+    """Digest of records with categories.
+
+    Parameters
+    ----------
+    records : Records
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits; domains and taxonomies count, too.
+    """
     return digest_bytes(f"{digest_array(records.values)}/{records.attributes!r}".encode())
 
 
@@ -231,11 +285,27 @@ def _set_by_digest() -> dict[str, tuple[str, int]]:
 
 
 def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFrame:
-    """Stored results of a method on a data set in the form of a sweep, without missing ones.
+    """Stored results of a method on a data set in the form of a sweep.
 
-    Methods are compared by their settings, including defaults. Rows are in the order of ``ks``, with the columns of
-    :meth:`microagg.studies.experiment.Result.row` and ``settings``, the parameters as a mapping; seconds are those of
-    the processor. Without rows there are no columns. ParameterError if no such data set is stored, or a k is wrong.
+    Parameters
+    ----------
+    data, seed : str and int
+        Name and seed of a data set, as :func:`recognize` returns them.
+    method : Method
+        It is compared with stored ones by its settings, including defaults.
+    ks : iterable of int
+
+    Returns
+    -------
+    DataFrame
+        A row for each k with a result, in the order of ``ks``. The columns are those of
+        :meth:`microagg.studies.experiment.Result.row` and ``settings``, the parameters as a mapping; seconds are those
+        of the processor. Without rows there are no columns.
+
+    Raises
+    ------
+    ParameterError
+        If no such data set is stored, or a k is not a whole number of at least 1.
     """
     checked_ks = [check_k(k) for k in ks]
     if (data, seed) not in _sets().index:
@@ -248,7 +318,22 @@ def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFr
 
 
 def partition(data: str, seed: int, method: Method, k: int) -> Partition | None:
-    """Partition that a method, one of :data:`WITH_PARTITIONS`, gives on a data set; None if it is not stored."""
+    """Stored partition of a data set by a method.
+
+    Parameters
+    ----------
+    data, seed : str and int
+        Name and seed of a data set, as :func:`recognize` returns them.
+    method : Method
+        Its :func:`stored_name` is one of :data:`WITH_PARTITIONS`.
+    k : int
+        One of :data:`KS`.
+
+    Returns
+    -------
+    Partition or None
+        None if it is not stored.
+    """
     with np.load(_FOLDER / PARTITIONS) as file:
         name = f"{data}-{seed}-{stored_name(method)}"
         if k not in KS or name not in file:
