@@ -3,8 +3,6 @@
 The figures are read from their files, by none of the code that writes the sentences.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace

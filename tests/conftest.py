@@ -1,7 +1,5 @@
 """What the tests share: the benchmark data, which tests depend on them, and how many examples are drawn."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import re

@@ -1,7 +1,5 @@
 """Small instances for the tests of the bounds, and all there is of them by brute force."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A file as stewards get them: everything that a first look should notice."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A small table of mixed attributes, and taxonomies and levels for it."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from microagg.columns.taxonomy import Taxonomy

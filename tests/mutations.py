@@ -6,8 +6,6 @@ mutation is caught if one of its tests fails that passes without it. The exit co
 tried.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import re

@@ -6,8 +6,6 @@ writes ``seconds.csv`` anew: the mean seconds of a run of each test function tha
 each is as slow as the mean. What is not listed, such as a new test, belongs to the quick check.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 import sys

@@ -1,7 +1,5 @@
 """The layering that the design promises, and what importing the package costs."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What README, CHANGELOG and other texts say of the project's own results is what is stored."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

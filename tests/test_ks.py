@@ -1,7 +1,5 @@
 """Values of k as people write them."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

@@ -1,7 +1,5 @@
 """The manual: what its guides show is what happens, and it is built without a warning."""
 
-from __future__ import annotations
-
 import doctest
 import re
 import shlex

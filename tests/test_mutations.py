@@ -1,7 +1,5 @@
 """The texts that ``tests/mutations.py`` changes are still there; whether the tests notice, only a run of it tells."""
 
-from __future__ import annotations
-
 from tests.conftest import ROOT
 from tests.mutations import MUTATIONS, find
 

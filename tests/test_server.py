@@ -1,7 +1,5 @@
 """The dashboard's server as the README starts it: this machine only, and silent."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import re

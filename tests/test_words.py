@@ -1,7 +1,5 @@
 """Sentences that users read hold none of the dialect that ``dialect.csv`` lists, each with what to say instead."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import re

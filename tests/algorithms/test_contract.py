@@ -1,7 +1,5 @@
 """What every algorithm must do, whatever it is; run over the registry, and over the template for new ones."""
 
-from __future__ import annotations
-
 import doctest
 import importlib.util
 import inspect

@@ -1,7 +1,5 @@
 """The algorithms that assign records to centroids: IMHM, RIMHM and PCL."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -3,8 +3,6 @@
 A local search may end anywhere, so no oracle gives its labels; see ``Info.checked_by``.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The MDAV family finds the same groups by a tree as by passes over all records, label for label."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The algorithms for mixed attributes against their oracles in ``naive_mixed.py``."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

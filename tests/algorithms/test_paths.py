@@ -1,7 +1,5 @@
 """Paths through records and their optimal cuts, and the algorithms that cut paths, against plain Python."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Users' own algorithms, registered, refused, loaded from files and run beside the others; and the variants of all."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """k-anonymity first and t-closeness first give the groups of their oracles, and what is proven of them holds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The command line: what it prints, what it writes, how it refuses, and a new user's session in a real shell."""
 
-from __future__ import annotations
-
 import csv
 import errno
 import inspect

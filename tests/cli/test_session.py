@@ -1,7 +1,5 @@
 """The command line in a real shell: a new user's session, what it loads, how it completes words, and Ctrl-C."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

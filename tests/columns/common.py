@@ -1,7 +1,5 @@
 """Columns as tests of guesses make them."""
 
-from __future__ import annotations
-
 import itertools
 
 import pandas as pd

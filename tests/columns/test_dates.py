@@ -1,7 +1,5 @@
 """Dates: what is read as one, and as which day."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timedelta
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the columns of a file seem to be, with reasons, what is decided about them, and what a release is told."""
 
-from __future__ import annotations
-
 import datetime
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What kinds of values columns hold, and which of these are codes for missing ones."""
 
-from __future__ import annotations
-
 import datetime
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Numbers written as text: what each text says, how a column shows which of two readings it is, what is refused."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 

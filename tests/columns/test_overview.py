@@ -1,7 +1,5 @@
 """What a table shows at a glance: figures of columns, values that may be the same."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

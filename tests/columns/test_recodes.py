@@ -1,7 +1,5 @@
 """Values become what a recoding says, one by one or by ranges, in every kind of column, and nothing else changes."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Records of mixed attributes, and what is done about their missing values before they are grouped."""
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter
 from datetime import date

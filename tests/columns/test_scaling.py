@@ -1,7 +1,5 @@
 """Scales against their definitions and their numerical pitfalls."""
 
-from __future__ import annotations
-
 import warnings
 from fractions import Fraction
 

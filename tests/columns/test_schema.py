@@ -1,7 +1,5 @@
 """The roles of columns, the kinds of quasi-identifiers, what their cells stand for, and how they are encoded."""
 
-from __future__ import annotations
-
 import pickle
 from datetime import date
 

@@ -1,7 +1,5 @@
 """Roles by the evidence of labels, names of large surveys, values and structure."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Taxonomies: what they say of their values, how they are written and read, and what is none."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 import re

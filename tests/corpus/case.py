@@ -1,7 +1,5 @@
 """What one bad file of the corpus is, and what is to become of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ process of its own, a copy of this one in which all packages are loaded already,
 reading.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Files as they come, with the table that is meant: read at once, or by the first of the ways that are offered."""
 
-from __future__ import annotations
-
 import gzip
 
 from tests.corpus.case import Case

@@ -1,7 +1,5 @@
 """Bad Parquet, Stata and SPSS files: values that change easily, and small files that claim to hold much."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 from decimal import Decimal

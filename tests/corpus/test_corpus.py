@@ -1,7 +1,5 @@
 """What becomes of each file of the corpus: read exactly, read and said, or refused in one sentence; and its memory."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cases import for_each

@@ -1,7 +1,5 @@
 """Bad files of text: CSV, TSV and what people save under these names."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Bad workbooks: what Excel shows otherwise than it stores, and small ones that claim to hold much."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 

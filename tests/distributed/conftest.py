@@ -1,7 +1,5 @@
 """Workers of Dask for the tests: some in this process, which start quickly, and some in processes of their own."""
 
-from __future__ import annotations
-
 import logging
 
 import numpy as np

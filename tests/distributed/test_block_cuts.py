@@ -1,7 +1,5 @@
 """Cuts: who is in which block, and that ties, categories and few records do not break them."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What goes wrong in the middle: a worker that is killed, a full disk, a job that is cancelled or begun otherwise."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

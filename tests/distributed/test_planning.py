@@ -1,7 +1,5 @@
 """Moments of parts against those of all records, taken by numpy; the blocks that tasks work on, and their messages."""
 
-from __future__ import annotations
-
 from functools import reduce
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Releases in parts hold what those in memory hold, whatever the parts, the blocks and the number of workers."""
 
-from __future__ import annotations
-
 import json
 from functools import reduce
 

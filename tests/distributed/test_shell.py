@@ -1,7 +1,5 @@
 """``microagg run --engine dask``, ``replay`` and ``verify`` of a folder, in a shell."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A server for all browser tests, which speaks to nobody, and a browser that records every request."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import shutil

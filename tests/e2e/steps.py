@@ -1,7 +1,5 @@
 """Steps that the browser tests have in common."""
 
-from __future__ import annotations
-
 import re
 from contextlib import contextmanager
 

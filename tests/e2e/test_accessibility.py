@@ -1,7 +1,5 @@
 """Every page with all that opens on it, in both color schemes, as axe judges it; none asks anybody but its server."""
 
-from __future__ import annotations
-
 import importlib.resources
 import os
 

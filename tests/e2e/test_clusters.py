@@ -1,7 +1,5 @@
 """The planes of the page Clusters in a real browser: what stands out after a click."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What stands around every page: the bar of pages, the line of what is chosen, the phone's drawer."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The dashboard as a wheel brings it: from any folder, on this machine only, with a file and one's own algorithm."""
 
-from __future__ import annotations
-
 import shutil
 import zipfile
 

@@ -1,7 +1,5 @@
 """What users come for, done in a real browser."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

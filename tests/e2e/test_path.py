@@ -1,7 +1,5 @@
 """The path from a file to its release, as a steward walks it: in few clicks, and without a contradiction."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections import defaultdict

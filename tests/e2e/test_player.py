@@ -1,7 +1,5 @@
 """The player as a file of its own: opened from the disk, without a server, it plays and can be stepped through."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A page of another site, whose name is made to lead to this machine, gets nothing of the file on the dashboard."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.conftest import ROOT

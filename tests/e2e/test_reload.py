@@ -1,7 +1,5 @@
 """What lasts of a project: over a reload, in a file, when the browser goes back; and where the focus stays."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

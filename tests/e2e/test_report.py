@@ -1,7 +1,5 @@
 """A remedy of the checklist is taken on the page Release, and the report that is signed opens without a network."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.conftest import load_benchmark

@@ -1,7 +1,5 @@
 """A server that ends and begins again while somebody has a file of theirs on the page."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.e2e.steps import columns_of, visit

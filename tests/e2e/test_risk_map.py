@@ -1,7 +1,5 @@
 """The map of risk and loss in a real browser: one click on it chooses a method and k for the whole path."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.e2e.steps import (

@@ -1,7 +1,5 @@
 """The page Step by step in a browser: played, stepped through by keys, changed by clicks."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

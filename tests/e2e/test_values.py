@@ -1,7 +1,5 @@
 """A value becomes what is typed beside it."""
 
-from __future__ import annotations
-
 from urllib.parse import unquote_plus
 
 import pytest

@@ -1,7 +1,5 @@
 """Records as points on a plane, against distances by a plain double loop and eigenvectors by numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The explained algorithms: their labels are the kernels', and what they say is what decided."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Figures in the lecture of docs/teacher.md are those of the algorithms, and those stored."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

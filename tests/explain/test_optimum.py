@@ -1,7 +1,5 @@
 """The optimum on a few records, and V-MDAV's loss against γ."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The scene that the player draws, its numbers by hand, and the file of its own that is made of it."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """What decides in each explained algorithm, with numbers computed by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from microagg import explain

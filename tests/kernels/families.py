@@ -1,7 +1,5 @@
 """Tables of many kinds, what a pass over all their records answers, and what a k-d tree of them has to know."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where compiled code is kept, and when it is dropped: it is never out of date, and nothing fails for want of room."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What generalization costs: by hand, as published, and by plain loops."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from hypothesis import given

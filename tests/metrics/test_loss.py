@@ -1,7 +1,5 @@
 """Loss and overlap against plain definitions, and which records and groups lose most."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The descriptions of measures hold for their figures, of a file as it is and of its means in groups of six."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """The certified lower bounds: never above the optimum, however little time they get, and better the more they get."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 from itertools import combinations

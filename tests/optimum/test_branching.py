@@ -1,7 +1,5 @@
 """Proven optima, by all groups that count, against the optimum; and what a search is told of them."""
 
-from __future__ import annotations
-
 from math import inf
 
 import numpy as np

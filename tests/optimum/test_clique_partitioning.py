@@ -1,7 +1,5 @@
 """The bound from clique partitioning: never above the optimum, whatever the dual values and whenever it is stopped."""
 
-from __future__ import annotations
-
 import time
 from itertools import combinations
 from math import inf

@@ -1,7 +1,5 @@
 """Losses, quantities and lists in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from microagg import validation

@@ -1,7 +1,5 @@
 """The floor of Total-IL: never above the optimum, sometimes equal to it, and the same however it is computed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

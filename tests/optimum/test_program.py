@@ -1,7 +1,5 @@
 """No floor is above the optimum and no optimum is claimed wrongly, whatever prices are handed on within a program."""
 
-from __future__ import annotations
-
 from math import inf
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Forged certificates: whatever is altered, nothing is proven that is not so, in bounded time and memory."""
 
-from __future__ import annotations
-
 import zipfile
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A search that is watched, stopped and continued; and parts of it that are solved."""
 
-from __future__ import annotations
-
 import doctest
 import time
 from math import inf

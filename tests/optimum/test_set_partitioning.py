@@ -1,7 +1,5 @@
 """The bound from set partitioning: valid for any dual values, and the optimum where its cuts suffice."""
 
-from __future__ import annotations
-
 import threading
 from itertools import combinations
 from math import inf

@@ -1,7 +1,5 @@
 """What tests of pages share."""
 
-from __future__ import annotations
-
 import pytest
 from streamlit.runtime.caching import clear_session_resource_cache
 

@@ -1,7 +1,5 @@
 """Opening pages without a browser, and reading what stands on them."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """Files that nobody expects, through all pages: shown and released, or refused in one sentence."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The layering of what the pages share, and that pages are thin."""
 
-from __future__ import annotations
-
 import ast
 import re
 

@@ -1,7 +1,5 @@
 """The panel of a column on the page Data: distributions, orders and taxonomies."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The page Choose k: curves, polishing, what a search finds and proves, and what it says of impossible choices."""
 
-from __future__ import annotations
-
 import math
 import re
 import threading

@@ -1,7 +1,5 @@
 """Figures that pages give of benchmarks are those stored, which are read from the files by none of the pages' code."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What is drawn of partitions on a plane, and how large their groups are."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

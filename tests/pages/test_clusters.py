@@ -1,7 +1,5 @@
 """The page Clusters."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Compiling ahead: what there is to do, in which order, and another process that does it."""
 
-from __future__ import annotations
-
 import sys
 
 from microagg import ALGORITHMS

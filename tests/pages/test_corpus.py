@@ -1,7 +1,5 @@
 """The worst files of the corpus on the page: what is wrong is said in words, and every page goes on without a crash."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

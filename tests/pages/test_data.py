@@ -1,7 +1,5 @@
 """The page Data: the table of columns, benchmarks that are not here, uploads, and names that nobody should trust."""
 
-from __future__ import annotations
-
 import io
 import re
 

@@ -1,7 +1,5 @@
 """Every page on numbers and on categories, what stands around it, and the choices that go with the visitor."""
 
-from __future__ import annotations
-
 import gc
 import time
 import tomllib

@@ -1,7 +1,5 @@
 """The page Evidence: methods compared, printed figures, best known partitions, and the addresses of before."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What uploaded files are called, whoever named them: nothing of it reaches the server's disk, a page or a report."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

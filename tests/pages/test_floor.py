@@ -1,7 +1,5 @@
 """A chart does not wait for the lower bound, which can be cancelled and tried again."""
 
-from __future__ import annotations
-
 import threading
 import time
 

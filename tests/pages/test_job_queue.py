@@ -1,7 +1,5 @@
 """Threads share the processors fairly; jobs are watched, cancelled at any moment, and say why they failed."""
 
-from __future__ import annotations
-
 import os
 import random
 import sys

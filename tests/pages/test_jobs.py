@@ -1,7 +1,5 @@
 """Jobs: what a page waits for is there when the job counts as complete, whatever else runs in the session."""
 
-from __future__ import annotations
-
 import dataclasses
 import threading
 

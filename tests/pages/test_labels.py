@@ -1,7 +1,5 @@
 """Labels of widgets, which screen readers read out as they stand, and text on the screen, which must not be markup."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

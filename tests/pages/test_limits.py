@@ -1,7 +1,5 @@
 """The largest acceptable risk and loss, and the verdict on a run or a release."""
 
-from __future__ import annotations
-
 import re
 import time
 

@@ -1,7 +1,5 @@
 """Sessions that are lost, by a restart of the server or a reload: what is gone is said, nothing stands in for it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

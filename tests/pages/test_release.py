@@ -1,7 +1,5 @@
 """The page Release: problems block what must not leave, the files are what was counted, records stay paired."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import json

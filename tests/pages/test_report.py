@@ -1,7 +1,5 @@
 """The report on the page Release: one click, with what was compared and overridden in the session."""
 
-from __future__ import annotations
-
 import hashlib
 from datetime import date
 from types import SimpleNamespace

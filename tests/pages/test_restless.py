@@ -1,7 +1,5 @@
 """Users who do not wait: pages are drawn anew, left and changed while jobs end, fail and are cancelled."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The map of risk and loss on the page Choose k: points, front, what is acceptable, and where no method gets."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

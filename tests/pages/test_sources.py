@@ -1,7 +1,5 @@
 """Uploads that are not as they seem: what is said, what is offered, and what the other pages do meanwhile."""
 
-from __future__ import annotations
-
 import re
 
 from tests.pages.helpers import choose, errors, plain, press, settle, table_of_columns, upload, visit

@@ -1,7 +1,5 @@
 """The choices in the address."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

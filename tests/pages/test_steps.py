@@ -1,7 +1,5 @@
 """The page Step by step: the records that are typed, and what it gives the player to draw."""
 
-from __future__ import annotations
-
 import pytest
 
 from microagg import DataError

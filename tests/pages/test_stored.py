@@ -1,7 +1,5 @@
 """Stored results stand in for what has not been computed yet."""
 
-from __future__ import annotations
-
 import pytest
 
 from microagg.studies import landscape

@@ -1,7 +1,5 @@
 """Values become others on the page Data: spellings are made one by a click, taken back, and released as they became."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the tests of releases share."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Releases generated at random, written in five formats and read back by programs that are not ours."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import Counter

@@ -1,7 +1,5 @@
 """What a release changes and what it does not, and that it is k-anonymous whatever the file and the choices."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

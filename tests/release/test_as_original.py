@@ -1,7 +1,5 @@
 """Releases go out as their originals came in: untouched columns to the byte, others with the decimals that they had."""
 
-from __future__ import annotations
-
 import datetime as dt
 import inspect
 import io

@@ -1,7 +1,5 @@
 """Risk and utility of a release, by hand on six persons, and what can go wrong."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

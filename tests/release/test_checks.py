@@ -1,7 +1,5 @@
 """Findings: each code and level on files small enough to count by hand, and Adult counted in another way."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """An earlier release of the same persons: what whoever holds both can tell, counted beside a naive oracle."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from dataclasses import replace

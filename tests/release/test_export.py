@@ -1,7 +1,5 @@
 """The bytes of a file are counted as they are written."""
 
-from __future__ import annotations
-
 import io
 
 import pandas as pd

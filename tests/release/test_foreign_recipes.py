@@ -1,7 +1,5 @@
 """Recipes that somebody else has sent: what no release has written is refused before anything is made of it."""
 
-from __future__ import annotations
-
 import ast
 import json
 

@@ -3,8 +3,6 @@
 ``benchmarks/intruder.py`` makes as many of them as are asked for.
 """
 
-from __future__ import annotations
-
 import io
 import itertools
 import warnings

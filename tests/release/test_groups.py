@@ -1,7 +1,5 @@
 """Groups that are polished, given or within strata, and records in random order."""
 
-from __future__ import annotations
-
 import json
 import pickle
 

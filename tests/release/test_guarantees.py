@@ -1,7 +1,5 @@
 """What is guaranteed beyond k: groups that lack it are merged, what cannot be is refused, and files are counted."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

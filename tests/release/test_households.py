@@ -1,7 +1,5 @@
 """Records that share an identifier, such as the persons of a household: groups of many households, and their risk."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

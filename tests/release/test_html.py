@@ -1,7 +1,5 @@
 """The report that is signed: what it says, that nothing of the original stands in it, and that it stands by itself."""
 
-from __future__ import annotations
-
 import copy
 import datetime as dt
 import hashlib

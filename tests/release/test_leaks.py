@@ -1,7 +1,5 @@
 """What leaves with a release besides its cells: nothing of the original that is not released."""
 
-from __future__ import annotations
-
 import io
 import pickle
 import zipfile

@@ -1,7 +1,5 @@
 """What is counted of confidential columns: meanings, not spellings, in a run, in its file, and in anybody's."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Releases of files as they come: dates, numbers held as text, codes for missing values, and gaps."""
 
-from __future__ import annotations
-
 import statistics
 from datetime import date, timedelta
 

@@ -3,8 +3,6 @@
 Columns come twice: untouched, and as quasi-identifier (their names end in ``_q``). Files are read by pyreadstat.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 

@@ -1,7 +1,5 @@
 """Releases made in other places: no locale, time zone, encoding or seed of hashes changes a byte of what is written."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Columns that follow from the quasi-identifiers, against an intruder who computes them by hand."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from datetime import date
 

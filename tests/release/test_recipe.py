@@ -1,7 +1,5 @@
 """A recipe reproduces its release, from the same data only; a plan holds all choices."""
 
-from __future__ import annotations
-
 import doctest
 import inspect
 import json

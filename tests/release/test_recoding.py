@@ -1,7 +1,5 @@
 """What replaces a group of numbers, ordered categories and others is what the documentation says it is."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

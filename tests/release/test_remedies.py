@@ -1,7 +1,5 @@
 """Remedies lose what a release made after their change loses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The report tells what the released frame loses and guarantees."""
 
-from __future__ import annotations
-
 import json
 import re
 

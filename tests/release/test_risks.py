@@ -1,7 +1,5 @@
 """The risks of a release against a naive intruder, for each kind of column and each way to release it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

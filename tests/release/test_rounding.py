@@ -1,7 +1,5 @@
 """Rounded means and medians look like the numbers of the file, and everything is measured on what is released."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Programs that make a release again, run from the file."""
 
-from __future__ import annotations
-
 import ast
 import json
 

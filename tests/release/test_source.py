@@ -1,7 +1,5 @@
 """What follows from a file and its roles, whatever the method and k, and what methods are compared on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Labels of single values among numbers: by the table of a file, its suggestions, a release and an old recipe."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

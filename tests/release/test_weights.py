@@ -1,7 +1,5 @@
 """Weighted figures are those of the file in which each record stands as often as its weight says."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A report that gives no person away: an intruder who has the released file inverts every figure that a report says."""
 
-from __future__ import annotations
-
 import copy
 import math
 import re

@@ -1,7 +1,5 @@
 """A comparison small enough to check by hand: three methods on two data sets at two values of k."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The literature: all that algorithms and figures cite is in it, and can be cited."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

@@ -1,7 +1,5 @@
 """What is computed over the stored comparison, against figures worked out by hand, and what it says."""
 
-from __future__ import annotations
-
 import doctest
 import re
 

@@ -1,7 +1,5 @@
 """Digests of code: what changes them, and what does not."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """Each algorithm against the figures that the papers print."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 

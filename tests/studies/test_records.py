@@ -1,7 +1,5 @@
 """The best partitions known: that each is what is said of it, and what becomes of one that is offered."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is stored: that it is whole, up to date, and what the code gives."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

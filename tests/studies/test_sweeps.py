@@ -1,7 +1,5 @@
 """What a sweep says in one sentence, and what its partitions risk, against plain computations over all pairs."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of pandas, polars and Arrow: what each holds is worked on alike, and comes back as it was."""
 
-from __future__ import annotations
-
 import datetime as dt
 import pickle
 import sys

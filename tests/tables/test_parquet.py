@@ -1,7 +1,5 @@
 """Parquet files, in and out."""
 
-from __future__ import annotations
-
 import datetime as dt
 import decimal
 import io

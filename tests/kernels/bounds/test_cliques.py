@@ -1,7 +1,5 @@
 """Missing pairs and violated inequalities of clique partitioning, against all there are."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The search for groups with a negative reduced cost, against all groups there are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

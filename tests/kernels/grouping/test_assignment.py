@@ -1,7 +1,5 @@
 """The assignment of records to centroids: against all assignments, a dense program, and an exact method of its own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from itertools import product

@@ -1,7 +1,5 @@
 """Groups dissolved and split, and forests cut into trees, against the definitions in plain Python."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import coo_array

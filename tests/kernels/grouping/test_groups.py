@@ -1,7 +1,5 @@
 """Groups under construction: how they grow, and the one whose SSE grows least, against plain numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The record farthest from a moving centroid, against a pass over all records in plain numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

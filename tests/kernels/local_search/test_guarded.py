@@ -1,7 +1,5 @@
 """Groups that keep what is guaranteed: figures by definition, no change left that gains, and near to the optimum."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The iterated local search for Total-IL: its state stays true, and what it finds is never worse and often optimal."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Passes over all unassigned records, against plain numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from microagg.kernels.neighbors.brute_force import (

@@ -1,7 +1,5 @@
 """The shape of the k-d tree, and what its nodes know of the records left below them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from microagg.kernels.grouping.groups import form_in_tree, make_groups, take

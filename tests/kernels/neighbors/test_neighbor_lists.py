@@ -1,7 +1,5 @@
 """Neighbors of many records, looked up before they are needed or for a whole table, against plain numpy."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np

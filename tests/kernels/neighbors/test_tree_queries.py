@@ -1,7 +1,5 @@
 """Queries of the k-d tree, against a pass over all records in plain numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Attribute disclosure and intervals, against values by hand and plain loops."""
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter
 from math import exp, log

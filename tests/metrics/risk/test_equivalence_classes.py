@@ -1,7 +1,5 @@
 """Classes of equal records, and the risks that follow from them, by hand and by plain counting."""
 
-from __future__ import annotations
-
 from collections import Counter
 from math import log
 

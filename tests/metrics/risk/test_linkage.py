@@ -1,7 +1,5 @@
 """Record linkage against values by hand and against all pairs of distances in plain numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

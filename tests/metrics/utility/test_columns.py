@@ -1,7 +1,5 @@
 """Hellinger distances by hand and by plain counting; standard deviations and correlations against numpy's."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Propensity scores against closed forms."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np
