@@ -4,6 +4,7 @@ import importlib
 import os
 import shutil
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -23,12 +24,13 @@ QUIET = [
 
 
 def pytest_collection_modifyitems(items):
-    """Let a browser test that ran out of time run once more: a loaded machine may miss the moment of a click.
+    """Mark browser tests, and let one that ran out of time run once more: a loaded machine may miss a click.
 
     The summary names what was run again; what is broken runs out of time again.
     """
     for item in items:
-        if item.get_closest_marker("e2e"):
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker("e2e")
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=["TimeoutError"]))
 
 

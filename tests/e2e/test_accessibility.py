@@ -8,8 +8,6 @@ import pytest
 from pages.shared import shell
 from tests.e2e.steps import open_column, wait_until_idle
 
-pytestmark = pytest.mark.e2e
-
 #: The addresses at which a page has all its parts.
 ADDRESSES = {
     "data": ["data=upload"],

@@ -2,12 +2,7 @@
 
 import re
 
-import pytest
-
-from tests.conftest import load_benchmark
 from tests.e2e.steps import figure_of_clusters, place_of, visit, wait_until_idle
-
-pytestmark = pytest.mark.e2e
 
 # How many records stand out on each side: their marks are larger.
 STANDING = (
@@ -60,15 +55,6 @@ def test_a_clicked_record_or_row_has_its_group_stand_out_on_both_sides(page, ser
     box = table.bounding_box()
     page.mouse.click(box["x"] + 18, box["y"] + 55)  # the box before the first row, drawn on a canvas
     wait_for_standing(page, members_said(page, r"MDAV\*"))
-
-
-def test_only_differences_stand_out_where_that_is_asked(page, server):
-    load_benchmark("tarragona")
-    opened(page, server, "data=tarragona&k=4")
-    label = page.get_by_text(re.compile(r"Differences only \(\d+ of 834 records\)"))
-    differing = int(re.search(r"\d+", label.text_content())[0])
-    label.click()
-    wait_for_standing(page, differing)
 
 
 def test_on_a_phone_the_panels_stand_one_above_the_other(page, server):

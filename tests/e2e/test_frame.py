@@ -3,11 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
-
-from tests.e2e.steps import columns_of, open_column, visit, wait_for_address, wait_until_idle
-
-pytestmark = pytest.mark.e2e
+from tests.e2e.steps import visit, wait_for_address, wait_until_idle
 
 
 def test_the_drawer_of_a_phone_closes_when_a_page_is_tapped(page, server):
@@ -88,22 +84,3 @@ def test_a_figure_is_saved_as_a_picture_and_as_a_table(page, server):
     assert re.search(rb'<svg[^>]* width="321"', svg)
     assert {float(size) for size in re.findall(rb"font-size: ([\d.]+)px", svg)} == {10.67}
     assert csv.decode("utf-8-sig").splitlines()[0].startswith("shown,age (years)")
-
-
-def test_screen_readers_read_names_of_columns_and_methods_as_they_are(page, server):
-    rows = [f"{number},{number % 7}" for number in range(1, 61)]
-    page.goto(f"{server.url}/data?data=upload&method=mdav-star")
-    file = {"name": "patients.csv", "mimeType": "text/csv", "buffer": "\n".join(["patient no.,*a*", *rows]).encode()}
-    page.set_input_files("input[type=file]", file)
-    page.get_by_text("60 records").first.wait_for()
-    wait_until_idle(page)
-    assert list(columns_of(page)) == ["patient no.", "*a*"]
-    for name in ("patient no.", "*a*"):
-        open_column(page, name)
-        assert page.get_by_label(re.compile(f"^Role of {re.escape(name)}$")).count() == 1
-    visit(page, "Choose k")
-    page.locator(".st-key-chosen_method").get_by_role("button").click()
-    page.get_by_role("dialog", name="MDAV*", exact=True).wait_for()
-    said = page.evaluate("[...document.querySelectorAll('[aria-label]')].map(part => part.ariaLabel)")
-    assert len(said) > 5
-    assert [name for name in said if "\\" in name or ":material" in name] == []

@@ -8,8 +8,6 @@ import pytest
 from tests.conftest import ROOT
 from tests.e2e.conftest import silent_server
 
-pytestmark = pytest.mark.e2e
-
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, wheel):

@@ -24,9 +24,6 @@ from tests.e2e.steps import (
     wait_until_idle,
 )
 
-pytestmark = pytest.mark.e2e
-
-
 #: Returns the lines of a figure with what they have at k = 5.
 POINTS = """figure => figure.calcdata.map(line => {
   const point = line.find(point => (point.x ?? point.p) === 5);
@@ -126,13 +123,6 @@ def test_a_click_on_the_curves_of_a_sweep_under_way_chooses_for_the_whole_page(p
     wait_for_chart_at(page, 100)
     page.get_by_role("button", name="Cancel").first.click()
     page.get_by_text("Cancelled: ").wait_for()
-
-
-def test_published_figures_can_be_looked_up(page, server):
-    page.goto(f"{server.url}/published")
-    page.get_by_text("printed figures are reproduced exactly").wait_for()
-    pick(page, "Table", "One-dimensional example")
-    page.get_by_text("2 of 2 figures of this table are reproduced exactly").first.wait_for()
 
 
 def test_a_duel_of_two_methods_is_there_at_once_and_its_address_reproduces_it(page, server):

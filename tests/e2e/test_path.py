@@ -20,8 +20,6 @@ from tests.e2e.steps import (
 )
 from tests.messy import messy_csv
 
-pytestmark = pytest.mark.e2e
-
 MOST_CLICKS, MOST_CLICKS_TO_A_REPORT = 9, 12
 
 WIDE, NARROW = (1440, 900), (390, 844)

@@ -9,8 +9,6 @@ from tests.explain.test_player import run_of, toy
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 
-pytestmark = pytest.mark.e2e
-
 
 @pytest.fixture
 def opened(browser, tmp_path):

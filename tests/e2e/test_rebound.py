@@ -5,8 +5,6 @@ import pytest
 from tests.conftest import ROOT
 from tests.e2e.conftest import QUIET, chromium_path, silent_server
 
-pytestmark = pytest.mark.e2e
-
 # Opens a socket as the dashboard's page does; what it sends first is the session's.
 OPENS = """address => new Promise(answer => {
     const socket = new WebSocket(address, ["streamlit"])

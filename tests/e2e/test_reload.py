@@ -7,8 +7,6 @@ import pytest
 from tests.conftest import load_benchmark
 from tests.e2e.steps import columns_of, contrast, set_role, visit, wait_for_address, wait_until_idle
 
-pytestmark = pytest.mark.e2e
-
 
 def role_of(page, name):
     return columns_of(page)[name]["Role"]

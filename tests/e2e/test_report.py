@@ -1,11 +1,7 @@
 """A remedy of the checklist is taken on the page Release, and the report that is signed opens without a network."""
 
-import pytest
-
 from tests.conftest import load_benchmark
 from tests.e2e.steps import wait_for_address, wait_until_idle
-
-pytestmark = pytest.mark.e2e
 
 
 def test_a_remedy_is_taken_and_the_report_is_downloaded_and_opens_offline(page, server, browser, tmp_path):

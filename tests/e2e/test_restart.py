@@ -1,11 +1,7 @@
 """A server that ends and begins again while somebody has a file of theirs on the page."""
 
-import pytest
-
 from tests.e2e.steps import columns_of, visit
 from tests.servers import Server
-
-pytestmark = pytest.mark.e2e
 
 
 def test_after_a_restart_the_page_says_that_the_file_is_gone_and_gets_its_roles_back(page, own_server, tmp_path):

@@ -12,8 +12,6 @@ from tests.e2e.steps import (
     wait_until_idle,
 )
 
-pytestmark = pytest.mark.e2e
-
 NAMES = ["cbfs", "found", "md", "mdav"]  # in the order in which they are drawn
 
 

@@ -2,11 +2,7 @@
 
 import re
 
-import pytest
-
 from tests.e2e.steps import visit, wait_for_address, wait_until_idle
-
-pytestmark = pytest.mark.e2e
 
 
 def player(page):

@@ -2,11 +2,7 @@
 
 from urllib.parse import unquote_plus
 
-import pytest
-
 from tests.e2e.steps import open_column, place_of, wait_until_idle
-
-pytestmark = pytest.mark.e2e
 
 
 def test_what_is_typed_of_a_value_is_what_it_becomes(page, server):

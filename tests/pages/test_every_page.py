@@ -21,7 +21,6 @@ from tests.pages.helpers import (
     errors,
     figures,
     go_to,
-    metrics,
     open_page,
     open_survey,
     partitions,
@@ -51,16 +50,6 @@ def test_pages_run_on_categories():
     app = open_survey("data", ks="5, 10")
     for page in ON_DATA:
         check(visit(app, page), "upload")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", ON_DATA)
-def test_page_runs_on_a_sample_of_categories(page):
-    # A release is that of all records: what is said of it takes a minute where there are very many groups.
-    app = open_page(page, data="adult", sample="300", ks="5, 10", k="100", method="mondrian")
-    check(app, "adult")
-    if page == "release":
-        assert metrics(app)["Records"] == "30,162"
 
 
 def test_choices_are_kept_on_the_next_page():

@@ -12,7 +12,6 @@ from pages.evidence import figures as evidence_figures
 from pages.evidence.compare import duel_colors
 from pages.shared import state, theme
 from pages.shared.text import percent
-from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     FLOOR,
     choose,
@@ -166,14 +165,6 @@ def test_coverage_of_each_paper_is_listed(paper):
         eia = differences[(differences["data"] == "EIA") & (differences["k"] == 5)]
         assert eia["MDAV: printed"].tolist() == [-45.4]
         assert eia["V-MDAV: ours"].tolist() == [-13.7]
-
-
-@pytest.mark.slow
-def test_pairwise_systematic_is_said_to_be_not_comparable():
-    load_benchmark("tarragona")
-    readings = open_page("evidence", stored="printed", paper="kabir-2010").table[0].value
-    assert readings["Printed"].tolist() == ["5.494 %", "8.329 %", "10.87 %", "17.01 %"]
-    assert readings["Lower bound, scaled data"].tolist() == ["9.855 %", "12.17 %", "13.93 %", "19.22 %"]
 
 
 @pytest.mark.parametrize("against", state.AGAINST)

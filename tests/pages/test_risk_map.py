@@ -9,11 +9,10 @@ import pytest
 import microagg
 from microagg import datasets
 from microagg.metrics import risk
-from microagg.studies import experiment, landscape, sweeps
-from microagg.studies.experiment import Method, Problem
+from microagg.studies import landscape, sweeps
 from pages.choose_k import risk_map
 from pages.choose_k.risk_map import Limits
-from pages.shared import certificate, limits
+from pages.shared import limits
 from tests.pages.helpers import choose, decode, figures, open_page, open_survey, plain, settle, upload
 from tests.pages.test_choose_k import losses, wine
 
@@ -161,20 +160,6 @@ def test_what_a_risk_does_not_count_is_said(monkeypatch):
     query = {"columns": columns, "ks": "3-5", "methods": "mdav", "measure": "risk", "risk": "homogeneous"}
     app = upload("wine.csv", table.to_csv(index=False).encode(), "choose_k", **query)
     assert "Not counted: 'batch' and 'note' (missing values, or one value only)." in plain(app)
-
-
-def test_what_a_search_has_found_is_a_point_like_any_other(monkeypatch):
-    polished = experiment.run_one(Problem.of(wine()), Method("mdav-star", polish=True), 4)
-    monkeypatch.setattr(certificate, "best", lambda _, k: polished if k == 4 else None)
-    app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="record_linkage")
-    x, y = drawn(app)["Best known"]
-    X, labels = wine(), polished.partition.labels
-    released = np.array([X[labels == label].mean(axis=0) for label in labels])
-    assert x.tolist() == pytest.approx([100 * risk.record_linkage(X, released).share])
-    assert y.tolist() == pytest.approx([polished.information_loss])
-    assert polished.information_loss in drawn(app)["lowest loss at each risk"][1]
-    table = app.dataframe[0].value.set_index("title").loc["Best known"]
-    assert table["max_reidentification"] == 1 / polished.partition.sizes.min()
 
 
 # --- categories -------------------------------------------------------------------------------------------------------
