@@ -114,18 +114,6 @@ def fill(page, label, text):
     field.press("Enter")
 
 
-def contrast(one, other):
-    """Return the contrast of two colors, as the Web Content Accessibility Guidelines define it."""
-
-    def luminance(color):
-        parts = [int(part) / 255 for part in re.findall(r"\d+", color)[:3]]
-        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    low, high = sorted([luminance(one), luminance(other)])
-    return (high + 0.05) / (low + 0.05)
-
-
 def type_limit(page, label, text):
     """Type a limit of Choose k that may not be among those offered."""
     page.get_by_role("combobox", name=re.compile(re.escape(label))).first.fill(text)

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from tests.conftest import load_benchmark
-from tests.e2e.steps import columns_of, contrast, set_role, visit, wait_for_address, wait_until_idle
+from tests.e2e.steps import columns_of, set_role, visit, wait_for_address, wait_until_idle
+from tests.pages.helpers import contrast
 
 
 def role_of(page, name):

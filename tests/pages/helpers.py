@@ -189,3 +189,15 @@ def table_of_columns(app):
     """Return the table of the page Data, by column."""
     [shown] = [table.value for table in app.dataframe if "role" in table.value]
     return shown.set_index("column")
+
+
+def contrast(one, other):
+    """Return the contrast, as WCAG 2.2 defines it, of two colors: texts with their red, green and blue."""
+
+    def luminance(color):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", color)[:3]]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)

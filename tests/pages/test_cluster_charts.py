@@ -5,11 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from plotly.colors import hex_to_rgb
 
 from microagg.partition import Partition
 from pages.clusters.figures import Side, planes, tenth_in_words
 from pages.clusters.plane import MOST_POINTS, Axis, View
 from pages.shared import theme
+from tests.pages.helpers import contrast
 
 
 def side(labels, shares, key="mdav", k=1, loss=50.0):
@@ -93,22 +95,12 @@ def test_no_group_has_the_color_of_a_method():
     assert not methods & set(theme.GROUP_COLORS)
 
 
-def contrast(one, other):
-    """Return the contrast of WCAG 2.2."""
-
-    def luminance(color):
-        parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return np.dot(linear, [0.2126, 0.7152, 0.0722])
-
-    low, high = sorted([luminance(one), luminance(other)])
-    return (high + 0.05) / (low + 0.05)
-
-
 def test_losses_are_seen_on_white_and_on_near_black_and_darken():
-    light = [contrast(color, "#FFFFFF") for color in theme.LOSS_COLORS]
-    assert min(light) > 2.2
-    assert min(contrast(color, "#10161D") for color in theme.LOSS_COLORS) > 2.2
+    light, dark = (
+        [contrast(str(hex_to_rgb(color)), str(hex_to_rgb(ground))) for color in theme.LOSS_COLORS]
+        for ground in ("#FFFFFF", "#10161D")
+    )
+    assert min(light + dark) > 2.2
     assert (np.diff(light) > 0).all()
 
 

@@ -1,6 +1,5 @@
 """The page Release: problems block what must not leave, the files are what was counted, records stay paired."""
 
-import dataclasses
 import io
 import json
 import re
@@ -82,18 +81,19 @@ def findings(app, color, words=""):
 # --- the findings ----------------------------------------------------------------------------------------------------
 
 
-def test_columns_of_adult_that_tell_who_is_who_block_the_release_until_left_out_or_overridden(seen):
-    back = ["other.number.drop.0:education-num", "other.number.drop.0:fnlwgt"]
-    app = open_page("release", data="adult", method="mondrian", k="100", columns=back)
+def test_columns_that_tell_who_is_who_block_the_release_until_left_out_or_overridden(seen):
+    frame = FRAME[["age", "education"]].assign(level=FRAME["education"].map(len), serial=range(300, 0, -1))
+    columns = roles_of({"age": "number", "education": "category"}, frame.columns, "other")
+    app = upload("a.csv", frame.to_csv(index=False).encode(), "release", columns=columns, k="5")
     first, *others = findings(app, "red")
-    assert "fnlwgt" in first
+    assert "serial" in first
     assert len(others) == 2
-    assert all("'education-num'" in line and "'education'" in line for line in others)
+    assert all("'level'" in line and "'education'" in line for line in others)
     assert not downloads(app)
-    press(app, "Leave out education-num")
+    press(app, "Leave out level")
     [red] = findings(app, "red")
-    assert "fnlwgt" in red
-    assert "education-num" not in seen.release.frame
+    assert "serial" in red
+    assert "level" not in seen.release.frame
     app.text_input[0].set_value("Contract forbids linking").run()
     press(app, "Override this problem")
     assert downloads(app)
@@ -103,7 +103,7 @@ def test_columns_of_adult_that_tell_who_is_who_block_the_release_until_left_out_
     press(app, "Take back the override")
     assert "overridden" not in app.query_params
     assert not downloads(app)
-    press(app, "Leave out fnlwgt")
+    press(app, "Leave out serial")
     assert findings(app, "red") == []
     assert downloads(app)
 
@@ -353,25 +353,10 @@ def test_risk_and_utility_stand_before_and_after_and_the_rest_in_tables(seen, mo
 # --- what a search has found ------------------------------------------------------------------------------------------
 
 
-def test_what_a_search_has_found_is_released_with_its_groups(monkeypatch, seen):
+def test_the_best_known_partition_of_a_benchmark_is_released_and_replays(seen):
     none = open_page("release", data="wine", scale="none", k="3", method="found")
     assert "No search has been made at k = 3" in plain(none)
     assert not none.get("download_button")
-
-    def found(workspace, k):
-        result = run_one(workspace.problem, Method("mdav-plus"), k)
-        return dataclasses.replace(result, method=Method("iterated-local-search"))
-
-    monkeypatch.setattr(certificate, "best", found)
-    app = open_page("release", data="wine", scale="none", k="3", method="found")
-    assert not app.error
-    expected = run_one(seen.workspace.problem, Method("mdav-plus"), 3).partition.labels
-    assert list(seen.release.partition.labels) == list(expected)
-    assert seen.release.report.given
-    assert "microagg.replay(original.frame, recipe)" in app.code[0].value
-
-
-def test_the_best_known_partition_of_a_benchmark_is_released_and_replays(seen):
     open_page("release", data="census", k="5", method="found")
     best, release = landscape.best("census", 5), seen.release
     assert release.partition.labels.tolist() == best.partition.labels.tolist()

@@ -218,58 +218,37 @@ def test_the_floor_of_total_il_is_that_of_the_nearest_others(people, monkeypatch
 # ---- The recipe ------------------------------------------------------------------------------------------------------
 
 
-def sample(n=80):
-    rng = np.random.default_rng(5)
-    frame = pd.DataFrame({"age": rng.integers(18, 60, n), "wage": rng.lognormal(7, 1, n).round(2)})
-    frame["school"] = rng.choice(SCHOOL, n)
-    frame["status"] = rng.choice(["civil", "abroad", "never", "divorced", "widowed"], n)
-    frame[7] = rng.choice([1010, 1020, 4710, 4720], n)
-    frame["town"] = rng.choice(["=sum(A1)", "a, b", '"x"', "NA", "ü\n"], n)
-    return frame.assign(region=rng.choice(["n", "s"], n), income=rng.choice(["low", "high"], n))
-
-
-MIXED = {
-    "quasi_identifiers": ["age", "wage", "school", "status", 7, "town"],
-    "taxonomies": {"status": STATUS, 7: ZIP},
-    "ordinal": {"school": SCHOOL},
-    "confidential": "income",
-}
 METHODS = ("in-order", "k-member", "mondrian", "mdav-generic-mixed")
 
 
-def test_a_recipe_refuses_other_data():
-    frame = sample()
-    recipe = microaggregate(frame, k=4, method="in-order", classes="income", by="region", **MIXED).recipe
-    other, elsewhere = frame.copy(), frame.copy()
-    other.loc[3, "status"] = "civil" if frame.loc[3, "status"] != "civil" else "never"
-    elsewhere.loc[3, "town"] = "elsewhere"
-    for data, says in (
-        (other, "quasi-identifiers differ"),
-        (elsewhere, "column 'town', record 3 .*'elsewhere'"),
-        (frame.assign(income=["low", "high"] * 40), r"classes \('income'\) differ"),
+def test_a_recipe_refuses_other_categories_and_classes(people):
+    recipe = release_of(people, classes="income").recipe
+    for name, value, says in (
+        ("status", "civil", "quasi-identifiers differ"),
+        ("status", "elsewhere", "column 'status', record 0 .*'elsewhere'"),
+        ("income", "high", r"classes \('income'\) differ"),
     ):
         with pytest.raises(DataError, match=says):
-            replay(data, recipe)
+            replay(people.assign(**{name: [value, *people[name][1:]]}), recipe)
     with pytest.raises(ParameterError, match="has no 'taxonomies', 'classes_sha256'"):
-        replay(frame, {key: recipe[key] for key in recipe if key not in ("taxonomies", "classes_sha256")})
+        replay(people, {key: recipe[key] for key in recipe if key not in ("taxonomies", "classes_sha256")})
 
 
 @pytest.mark.parametrize("statistic", ["median", "generalize"])
-def test_what_is_released_has_a_digest(monkeypatch, statistic):
-    frame = sample()
-    recipe = microaggregate(frame, k=4, method="in-order", statistic=statistic, **MIXED).recipe
+def test_what_is_released_has_a_digest(people, monkeypatch, statistic):
+    recipe = release_of(people, statistic=statistic).recipe
     broken = recode
 
     def other(*arguments, **choices):
         result = broken(*arguments, **choices)
         if result.values is not None:
-            result.values[result.values[:, 3] == result.values[0, 3], 3] += 1.0
-        result.columns[3][result.columns[3] == result.columns[3][0]] = "civil"
+            result.values[result.values[:, 2] == result.values[0, 2], 2] += 1.0
+        result.columns[2][result.columns[2] == result.columns[2].iloc[0]] = "civil"
         return result
 
     monkeypatch.setattr("microagg.release.plan.recode", other)
     with pytest.raises(MicroaggError, match="comes out otherwise than recorded"):
-        replay(frame, recipe)
+        replay(people, recipe)
 
 
 # ---- Errors ----------------------------------------------------------------------------------------------------------
