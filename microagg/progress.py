@@ -23,6 +23,13 @@ class Cancelled(Exception):  # noqa: N818 - it is not an error
 def checkpoint(message: str, share: float | None = None) -> None:
     """Report progress to the watcher, if there is one.
 
+    Parameters
+    ----------
+    message : str
+        The current step.
+    share : float, optional
+        The completed share of the run, 0 to 1.
+
     Raises
     ------
     Cancelled
@@ -35,7 +42,13 @@ def checkpoint(message: str, share: float | None = None) -> None:
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Watch the runs inside the with-block, which must be in the same thread."""
+    """Context in which the runs of this thread are watched.
+
+    Parameters
+    ----------
+    watcher : callable
+        Called with a message and the completed share, 0 to 1 or None. False cancels the run.
+    """
     token = _watcher.set(watcher)
     try:
         yield

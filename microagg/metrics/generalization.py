@@ -5,8 +5,7 @@ its nominal categories in their taxonomy. The loss of an attribute is the share 
 taxonomy, so it has no unit and attributes need no scaling.
 
 Functions take :class:`microagg.columns.records.Records`, n records with d attributes, which
-:meth:`microagg.Schema.records` makes of a DataFrame, and labels of shape (n,), the group of each record, under any
-numbering. They raise :class:`~microagg.errors.DataError` if labels are not whole numbers, one for each record.
+:meth:`microagg.Schema.records` makes of a DataFrame.
 """
 
 from __future__ import annotations
@@ -42,6 +41,10 @@ def extents(records: Records, labels: ArrayLike) -> Extents:
     records : Records
     labels : array of int, shape (n,)
         The group of each record, under any numbering.
+
+    Returns
+    -------
+    Extents
 
     Raises
     ------
@@ -101,23 +104,64 @@ def group_information_loss(records: Records, labels: ArrayLike) -> FloatArray:
 
 
 def attribute_information_loss(records: Records, labels: ArrayLike) -> FloatArray:
-    """Share of each attribute's largest possible loss that is lost, shape (d,), 0 to 1."""
+    """Loss of each attribute as a share of its largest possible loss.
+
+    Parameters
+    ----------
+    records, labels
+        As for :func:`group_information_loss`.
+
+    Returns
+    -------
+    array of float, shape (d,)
+        0 to 1.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, one for each record.
+    """
     spans = extents(records, labels)
     return np.asarray(spans.sizes @ spans.shares / spans.sizes.sum())
 
 
 def total_information_loss(records: Records, labels: ArrayLike) -> float:
-    """Total-IL, the sum of the information losses of all groups (Definition 6), 0 to n·d, without a unit."""
+    """Total-IL: the information losses of all groups, summed.
+
+    Parameters
+    ----------
+    records, labels
+        As for :func:`group_information_loss`.
+
+    Returns
+    -------
+    float
+        0 to n·d, without a unit.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, one for each record.
+
+    References
+    ----------
+    Byun, Kamra, Bertino & Li (2007), Efficient k-anonymization using clustering techniques, Definition 6.
+    """
     return float(group_information_loss(records, labels).sum())
 
 
 def discernibility(labels: ArrayLike) -> int:
-    """Discernibility metric DM, the sum of the squared group sizes, n to n² squared records.
+    """Discernibility metric DM: the sum of the squared group sizes.
 
     Parameters
     ----------
     labels : array of int, shape (n,)
         The group of each record, under any numbering.
+
+    Returns
+    -------
+    int
+        n to n² squared records.
 
     Raises
     ------
@@ -132,9 +176,17 @@ def discernibility(labels: ArrayLike) -> int:
 
 
 def least_discernibility(n: int, k: int) -> int:
-    """Lowest possible discernibility of ``n`` records in groups of at least ``k``, in squared records.
+    """Lowest possible discernibility: that of as many groups as possible, as equal as possible.
 
-    It belongs to as many groups as possible, as equal as possible.
+    Parameters
+    ----------
+    n, k : int
+        Number of records, at least 1, and minimum number of records in a group.
+
+    Returns
+    -------
+    int
+        In squared records.
     """
     groups = max(n // k, 1)
     size, further = divmod(n, groups)
@@ -142,13 +194,18 @@ def least_discernibility(n: int, k: int) -> int:
 
 
 def average_class_size(labels: ArrayLike, k: int = 1) -> float:
-    """Mean group size over ``k``, 1 at best.
+    """Mean group size over ``k``.
 
     Parameters
     ----------
     labels : array of int, shape (n,)
         The group of each record, under any numbering.
     k : int
+
+    Returns
+    -------
+    float
+        1 at best, without a unit.
 
     Raises
     ------
@@ -166,7 +223,7 @@ def average_class_size(labels: ArrayLike, k: int = 1) -> float:
 
 
 def classification(labels: ArrayLike, classes: ArrayLike) -> float:
-    """Classification metric CM: the share of records outside their group's majority class, 0 to 1.
+    """Classification metric CM: the share of records outside their group's majority class.
 
     Parameters
     ----------
@@ -174,6 +231,11 @@ def classification(labels: ArrayLike, classes: ArrayLike) -> float:
         The group of each record, under any numbering.
     classes : array, shape (n,)
         The class label of each record, such as an income bracket.
+
+    Returns
+    -------
+    float
+        0 to 1.
 
     Raises
     ------
@@ -224,6 +286,10 @@ def summary(records: Records, labels: ArrayLike, k: int, classes: ArrayLike | No
         The minimum group size, to which the mean group size is compared.
     classes : array, shape (n,), optional
         The class label of each record, such as an income bracket, for the classification metric.
+
+    Returns
+    -------
+    Summary
 
     Raises
     ------

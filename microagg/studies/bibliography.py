@@ -85,7 +85,7 @@ def cite(*what: str | type[Microaggregator], style: Literal["text", "bibtex"] = 
     """Citations of algorithms, or with no argument of microagg itself.
 
     >>> import microagg
-    >>> print(microagg.cite("mdav-star"))
+    >>> print(microagg.cite("mdav-star"))  # doctest: +NORMALIZE_WHITESPACE
     Thaeter, F., Reischuk, R. (2018). Improving anonymization clustering. SICHERHEIT 2018, LNI P-281, 69–82.
     https://doi.org/10.18420/sicherheit2018_05
 

@@ -217,8 +217,7 @@ def mixed_linkage(
     - for nominal categories, the height of the common ancestor as a share of the taxonomy's height: without a taxonomy,
       1 unless they are equal.
 
-    Total-IL consists of these distances (Byun, Kamra, Bertino & Li, Definitions 2 to 4), and categories without a
-    taxonomy are compared as by Domingo-Ferrer & Torra 2001. The distance from a range, a set or an ancestor is the
+    The distance from a range, a set or an ancestor is the
     distance from the nearest value in it, so 0 if the original is in it; or the distance from the middle of the range,
     and the common ancestor with all other values; or the latter decides between ties of the former. The one of these
     three with the most linked records counts.
@@ -245,6 +244,11 @@ def mixed_linkage(
     ------
     DataError
         If a released value of numbers or dates is neither a number or date nor a range of these.
+
+    References
+    ----------
+    Byun, Kamra, Bertino & Li 2007, Definitions 2 to 4: Total-IL consists of these distances. Domingo-Ferrer & Torra
+    2001: categories without a taxonomy.
     """
     columns = [_column(before[each.name], after[each.name], each) for each in attributes]
     if all(each.kind == "numeric" for each in attributes):
