@@ -208,7 +208,7 @@ def mixed_linkage(
     *,
     sample: int | None = None,
 ) -> Linkage:
-    """Share of records, as by :func:`record_linkage`, whose nearest released record is their match: mixed attributes.
+    """Like :func:`record_linkage`, but for records of mixed attributes.
 
     The distance of an original from a released record is the root of the sum of the squares of
 
@@ -217,10 +217,9 @@ def mixed_linkage(
     - for nominal categories, the height of the common ancestor as a share of the taxonomy's height: without a taxonomy,
       1 unless they are equal.
 
-    The distance from a range, a set or an ancestor is the
-    distance from the nearest value in it, so 0 if the original is in it; or the distance from the middle of the range,
-    and the common ancestor with all other values; or the latter decides between ties of the former. The one of these
-    three with the most linked records counts.
+    The distance from a range, a set or an ancestor is the distance from the nearest value in it, so 0 if the original
+    is in it; or the distance from the middle of the range, and the common ancestor with all other values; or the latter
+    decides between ties of the former. The one of these three with the most linked records counts.
 
     Parameters
     ----------
