@@ -1,5 +1,7 @@
 """What is no plain table of numbers: read as what it says, or refused in one sentence; never changed unsaid."""
 
+from __future__ import annotations
+
 import pickle
 
 import numpy as np
