@@ -73,7 +73,7 @@ class Column:
     #: Whether little speaks for the role that is suggested.
     unsure: bool = False
 
-    def declared(self, schema: Schema) -> Self:
+    def _declared(self, schema: Schema) -> Self:
         """The column as ``schema`` declares it."""
         role = next((role for role in ROLES if self.name in schema.columns(role)), "others")
         kind, form = self.kind, self.form
@@ -270,7 +270,7 @@ def guess_columns(
     adjust(suggestions, evidence)
     suggested = {each.values.name: _column(each, role) for each, role in zip(evidence, suggestions, strict=True)}
     columns = [suggested.get(name) or _unreadable(frame[name]) for name in frame.columns]
-    return tuple(columns if schema is None else [column.declared(schema) for column in columns])
+    return tuple(columns if schema is None else [column._declared(schema) for column in columns])
 
 
 def _check_labels(frame: pd.DataFrame, variables: Any, values: Any) -> None:
