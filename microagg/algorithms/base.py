@@ -254,10 +254,6 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         y : array, shape (n,), optional
             The class of each record, for parameters that need it; otherwise ignored.
 
-        Returns
-        -------
-        self
-
         Raises
         ------
         ParameterError
@@ -277,10 +273,6 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             As for :meth:`fit`.
         rules : Rules or None
             From :func:`microagg.kernels.local_search.guarded.make_rules`; None unless ``info.keeps_rules`` is True.
-
-        Returns
-        -------
-        self
 
         Raises
         ------

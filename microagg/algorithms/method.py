@@ -69,10 +69,6 @@ class Method:
             A key, a pair (key, params), a method, or the class or an instance of an algorithm. The k of an instance is
             ignored. A class that is not registered yet is registered first, see :func:`microagg.register`.
 
-        Returns
-        -------
-        Method
-
         Raises
         ------
         ParameterError

@@ -77,10 +77,6 @@ def make(key: str, k: int = 3, **params: Any) -> Microaggregator:
     **params
         The parameters of the algorithm; those left out have their default.
 
-    Returns
-    -------
-    Microaggregator
-
     Raises
     ------
     ParameterError

@@ -212,10 +212,6 @@ class Column:
         ----------
         series : Series of shape (n,)
             Values of this column.
-
-        Returns
-        -------
-        Series
         """
         return series[~series.isin(self.possible_codes)] if self.codes else series
 

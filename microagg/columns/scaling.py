@@ -79,10 +79,6 @@ class Scaling:
         names : sequence of length d, optional
             Names of the columns in errors.
 
-        Returns
-        -------
-        Scaling
-
         Raises
         ------
         DataError

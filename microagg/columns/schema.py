@@ -255,10 +255,6 @@ class Schema:
         confidential, identifiers, strata, ordinal, classes, weights, others, dates, numbers, missing_codes : optional
             As the class has them.
 
-        Returns
-        -------
-        Schema
-
         Raises
         ------
         DataError
@@ -351,10 +347,6 @@ class Schema:
         frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, number of columns)
         missing : str or mapping of column name to str
             One of :data:`microagg.columns.records.GAPS`.
-
-        Returns
-        -------
-        Filling
 
         Raises
         ------

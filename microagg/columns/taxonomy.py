@@ -127,10 +127,6 @@ class Taxonomy:
         root : str
             Name of the root. It gets ``*`` behind it while it is one of the values.
 
-        Returns
-        -------
-        Taxonomy
-
         Raises
         ------
         DataError
@@ -149,10 +145,6 @@ class Taxonomy:
         ----------
         tree : mapping
             One root. Children are a mapping (names to their children), a list of leaves, or None (or empty) for a leaf.
-
-        Returns
-        -------
-        Taxonomy
 
         Raises
         ------
@@ -195,10 +187,6 @@ class Taxonomy:
         text : str
             Lines indented by blanks or by tabs, not by both. Blank lines and lines that start with ``#`` do not count.
             A name in double quotes is read as JSON.
-
-        Returns
-        -------
-        Taxonomy
 
         Raises
         ------
@@ -251,10 +239,6 @@ class Taxonomy:
         path : path
             A file in UTF-8, with lines as for :meth:`from_text`.
 
-        Returns
-        -------
-        Taxonomy
-
         Raises
         ------
         DataError
@@ -281,10 +265,6 @@ class Taxonomy:
             Text of one line is a path, other text is for :meth:`from_text`, and None means a flat taxonomy.
         values : iterable
             Values of a flat taxonomy.
-
-        Returns
-        -------
-        Taxonomy
 
         Raises
         ------

@@ -131,10 +131,6 @@ def describe(name: Any) -> Entry:
     name : str
         One of :data:`NAMES`.
 
-    Returns
-    -------
-    Entry
-
     Raises
     ------
     ParameterError
@@ -231,10 +227,6 @@ def load(name: str, *, seed: int | None = None, download: bool = True) -> Datase
         The seed of a synthetic set, by default 0. Other sets have no seed.
     download : bool, default True
         Whether a benchmark file may be downloaded.
-
-    Returns
-    -------
-    Dataset
 
     Raises
     ------

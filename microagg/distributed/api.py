@@ -68,10 +68,6 @@ class LargeRelease:
         *codes, reason
             As for :meth:`microagg.Release.accept`.
 
-        Returns
-        -------
-        LargeRelease
-
         Raises
         ------
         ParameterError
@@ -134,10 +130,6 @@ def release(
         Called with the findings before the work, and with the verified release just before it takes its place; both may
         raise to end the job.
 
-    Returns
-    -------
-    LargeRelease
-
     Raises
     ------
     DataError, ParameterError
@@ -182,10 +174,6 @@ def replay(data: Any, recipe: Mapping[str, Any], **options: Any) -> LargeRelease
         :attr:`LargeRelease.recipe`, which may have been through JSON.
     **options
         Further arguments of :func:`release`.
-
-    Returns
-    -------
-    LargeRelease
 
     Raises
     ------

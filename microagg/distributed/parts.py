@@ -107,10 +107,6 @@ class Table:
         path : path
             The file or the folder, whose files are ordered by name.
 
-        Returns
-        -------
-        Table
-
         Raises
         ------
         DataError
@@ -162,10 +158,6 @@ class Table:
         ----------
         recode : mapping or None
             As for :func:`microagg.microaggregate`.
-
-        Returns
-        -------
-        Table
 
         Raises
         ------
@@ -277,10 +269,6 @@ def count(
         The minimum number of records in a class.
     client : distributed.Client, optional
         Its workers count; by default threads of this process.
-
-    Returns
-    -------
-    Count
 
     Raises
     ------

@@ -112,10 +112,6 @@ def steps(
     **params
         The algorithm's parameters.
 
-    Yields
-    ------
-    Step
-
     Raises
     ------
     DataError

@@ -152,10 +152,6 @@ def describe_losses(rows: pd.DataFrame) -> str:
     rows : DataFrame
         From :func:`losses`.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> X = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]

@@ -87,10 +87,6 @@ def value(number: float) -> str:
     Parameters
     ----------
     number : float
-
-    Returns
-    -------
-    str
     """
     seven = f"{number:.7g}"
     return seven if math.isclose(float(seven), number, rel_tol=1e-12, abs_tol=1e-300) else f"{number:.4g}"

@@ -42,10 +42,6 @@ def extents(records: Records, labels: ArrayLike) -> Extents:
     labels : array of int, shape (n,)
         The group of each record, under any numbering.
 
-    Returns
-    -------
-    Extents
-
     Raises
     ------
     DataError
@@ -286,10 +282,6 @@ def summary(records: Records, labels: ArrayLike, k: int, classes: ArrayLike | No
         The minimum group size, to which the mean group size is compared.
     classes : array, shape (n,), optional
         The class label of each record, such as an income bracket, for the classification metric.
-
-    Returns
-    -------
-    Summary
 
     Raises
     ------

@@ -229,10 +229,6 @@ class LinearProgram:
         watch : callable, optional
             Called several times a second with the best bound so far. False stops.
 
-        Returns
-        -------
-        Bound
-
         Raises
         ------
         ParameterError

@@ -82,20 +82,10 @@ def lowered(sse: float, rounding: float = 0.0) -> float:
 
 
 def nearest_neighbor_sse(sums: FloatArray, k: int) -> float:
-    """Nearest-neighbor bound on the SSE, lowered for rounding.
+    """Nearest-neighbor bound on the SSE, lowered for rounding, in squared units of X.
 
-    Parameters
-    ----------
-    sums : array of float, shape (k - 1,) or longer
-        Sums over the records of the squared distance to the nearest, the second nearest, … other record, or of lower
-        bounds on these.
-    k : int
-        Minimum number of records in a group.
-
-    Returns
-    -------
-    float
-        In squared units of X.
+    ``sums``, shape (k - 1,) or longer, are sums over the records of the squared distance to the nearest, the second
+    nearest, … other record, or of lower bounds on these.
     """
     return lowered(float(np.cumsum(sums)[k - 2]) / (2 * k) * (1 - ALLOWANCE)) if k > 1 else 0.0
 
@@ -135,24 +125,9 @@ def nearest_neighbor(X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None 
 
 @names_arguments
 def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[IntArray] | None = None) -> list[Bound]:
-    """Nearest-neighbor bound for several k, from one search for neighbors.
+    """Nearest-neighbor bound for each of ``ks``, in their order, from one search for neighbors.
 
-    Parameters
-    ----------
-    X, strata
-        As for :func:`nearest_neighbor`.
-    ks : iterable of int
-        Minimum numbers of records in a group.
-
-    Returns
-    -------
-    list of Bound
-        In the order of ``ks``.
-
-    Raises
-    ------
-    DataError, ParameterError, Cancelled
-        As :func:`nearest_neighbor`.
+    For parameters and errors see :func:`nearest_neighbor`.
     """
     started, checked_ks = time.perf_counter(), [check_k(k) for k in ks]
     data, most = check_matrix(X), max(checked_ks, default=1)
@@ -172,24 +147,7 @@ def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[
 def nearest_mixed_neighbor_curve(
     records: Records, ks: Iterable[int], *, strata: Sequence[IntArray] | None = None
 ) -> list[Bound]:
-    """Like :func:`nearest_neighbor_curve`, but on Total-IL of records of mixed attributes.
-
-    Parameters
-    ----------
-    records : Records, n of them
-    ks, strata
-        As for :func:`nearest_neighbor_curve`.
-
-    Returns
-    -------
-    list of Bound
-        In the order of ``ks``; ``sse`` is Total-IL.
-
-    Raises
-    ------
-    DataError, ParameterError, Cancelled
-        As :func:`nearest_neighbor`.
-    """
+    """Like :func:`nearest_neighbor_curve`, but on Total-IL of records of mixed attributes."""
     started, checked_ks = time.perf_counter(), [check_k(k) for k in ks]
     most = max(checked_ks, default=1)
     parts = _parts(records.n, most, strata)

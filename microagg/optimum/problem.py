@@ -59,19 +59,10 @@ class Problem:
 
     @staticmethod
     def of(data: ArrayLike | Records, classes: ArrayLike | None = None, *, strata: ArrayLike | None = None) -> Problem:
-        """Problem of partitioning ``data``.
+        """Return the problem of partitioning ``data``: numbers, shape (n, d), or records of mixed attributes.
 
-        Parameters
-        ----------
-        data : array of float, shape (n, d), or Records
-        classes : array, shape (n,), optional
-            The class of each of the records of mixed attributes.
-        strata : array of int, shape (n,), optional
-            The number of the stratum of each record, at least 0.
-
-        Returns
-        -------
-        Problem
+        ``classes``, shape (n,), are those of mixed records; ``strata``, shape (n,), are the number of each record's
+        stratum, at least 0.
 
         Raises
         ------
@@ -91,7 +82,7 @@ class Problem:
         return Problem(X, None, _parts(strata, len(X)))
 
     def check_sizes(self, k: int) -> None:
-        """Check that there are at least ``k`` records, in all and in each stratum; :class:`DataError` if not."""
+        """Raise :class:`DataError` if there are fewer than ``k`` records, in all or in a stratum."""
         check_enough_records(len(self.data), k, "X")
         sizes = [len(rows) for rows in self.parts or ()]
         small = [size for size in sizes if size < k]
@@ -103,22 +94,7 @@ class Problem:
             )
 
     def partition(self, estimator: Microaggregator) -> Partition:
-        """Partition the data, within each stratum if there are any.
-
-        Parameters
-        ----------
-        estimator : Microaggregator
-            The algorithm with its k; with strata, a copy of it is fitted.
-
-        Returns
-        -------
-        Partition
-
-        Raises
-        ------
-        DataError, ParameterError
-            As :meth:`microagg.Microaggregator.fit`.
-        """
+        """Return the groups that ``estimator`` forms, within each stratum if there are any."""
         if self.parts is None:
             return estimator.fit(self.data, self.classes).partition_
         k, unfitted, partitions = check_k(estimator.k), clone(estimator), []
@@ -129,7 +105,7 @@ class Problem:
         return join_strata(partitions, k)
 
     def fits(self, method: Method) -> None:
-        """Check that a method works on these data; :class:`ParameterError`, with :meth:`why_not`, if not."""
+        """Raise :class:`ParameterError`, with :meth:`why_not`, if a method does not work on these data."""
         if reason := self.why_not(method):
             raise ParameterError(reason)
 
@@ -148,17 +124,7 @@ class Problem:
         return Records.of_numbers(self.data)
 
     def polish(self, partition: Partition) -> Partition:
-        """Improve a partition by local search, within each stratum if there are any.
-
-        Parameters
-        ----------
-        partition : Partition
-            All records; it is not changed.
-
-        Returns
-        -------
-        Partition
-        """
+        """Return ``partition`` improved by local search, within each stratum if there are any."""
         k, labels = partition.k, partition.labels
         improved = []
         for rows in self.parts or (np.arange(len(labels)),):
@@ -170,17 +136,7 @@ class Problem:
         return join_strata(improved, k)
 
     def why_not(self, method: Method) -> str:
-        """Reason why a method does not work on these data.
-
-        Parameters
-        ----------
-        method : Method
-
-        Returns
-        -------
-        str
-            One sentence; empty if it works.
-        """
+        """Describe in one sentence why ``method`` does not work on these data, or return an empty text."""
         cls = algorithm(method.key)
         if self.mixed and not cls.info.mixed:
             titles = [other.info.title for other in ALGORITHMS.values() if other.info.mixed]
@@ -198,17 +154,9 @@ class Problem:
         return ""
 
     def floor(self, ks: Iterable[int]) -> list[Bound]:
-        """Nearest-neighbor lower bounds within the strata, see :mod:`microagg.optimum.nearest_neighbors`.
+        """Return a lower bound on the SSE, or on Total-IL of mixed records, for each k, within the strata.
 
-        Parameters
-        ----------
-        ks : iterable of int
-            Minimum numbers of records in a group.
-
-        Returns
-        -------
-        list of Bound
-            On the SSE, or on Total-IL of mixed records, in the order of ``ks``.
+        It is the nearest-neighbor bound, see :mod:`microagg.optimum.nearest_neighbors`.
 
         Raises
         ------
@@ -225,34 +173,12 @@ class Problem:
         return curve(self.data, checked_ks, strata=self.parts)
 
     def value(self, partition: Partition) -> float:
-        """Loss of a partition.
-
-        Parameters
-        ----------
-        partition : Partition
-
-        Returns
-        -------
-        float
-            SSE in squared units of the data, or Total-IL of mixed records.
-        """
+        """Return the SSE of ``partition`` in squared units of the data, or Total-IL of mixed records."""
         measure = generalization.total_information_loss if self.mixed else loss.sse
         return measure(self.data, partition.labels)
 
     def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
-        """All measures of a partition.
-
-        Parameters
-        ----------
-        partition : Partition
-        unpolished : Partition
-            The same before polishing, or ``partition`` itself.
-
-        Returns
-        -------
-        dict of str to Any
-            ``measures`` of :class:`microagg.studies.experiment.Result`.
-        """
+        """Return all measures of ``partition``, which may be the polished form of ``unpolished``."""
         if self.mixed:
             summary = generalization.summary(self.data, partition.labels, partition.k, self.classes)
             return {"n_records": len(partition), **vars(summary)}

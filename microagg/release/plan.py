@@ -62,10 +62,6 @@ class Plan(Choices):
         **keywords
             Arguments of :func:`microagg.microaggregate`, but not those of the engine.
 
-        Returns
-        -------
-        Plan
-
         Raises
         ------
         DataError, ParameterError
@@ -86,10 +82,6 @@ class Plan(Choices):
         ----------
         text : str
             As :meth:`to_json` writes it.
-
-        Returns
-        -------
-        Plan
 
         Raises
         ------
@@ -123,10 +115,6 @@ class Plan(Choices):
         ----------
         frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
 
-        Returns
-        -------
-        Release
-
         Raises
         ------
         DataError, ParameterError
@@ -142,10 +130,6 @@ class Plan(Choices):
         frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
         recipe : mapping
             The complete recipe, of which this is the plan.
-
-        Returns
-        -------
-        Release
 
         Raises
         ------

@@ -84,10 +84,6 @@ class Release:
         reason : str
             The reason for the report; it is added to earlier reasons.
 
-        Returns
-        -------
-        Release
-
         Raises
         ------
         ParameterError

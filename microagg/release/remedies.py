@@ -137,10 +137,6 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
         Further arguments of :func:`microagg.microaggregate`. Recodings are applied first: changes concern the new
         values.
 
-    Yields
-    ------
-    Remedy
-
     Raises
     ------
     ParameterError

@@ -51,10 +51,6 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
     name : str
         The name of the file, ending in one of :data:`WRITTEN_ENDINGS`.
 
-    Returns
-    -------
-    bytes
-
     Raises
     ------
     DataError

@@ -137,10 +137,6 @@ def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
     columns : sequence of column names
         The columns that an intruder knows: the quasi-identifiers, at least one.
 
-    Returns
-    -------
-    Uniqueness
-
     Raises
     ------
     DataError, ParameterError

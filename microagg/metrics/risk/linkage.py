@@ -182,10 +182,6 @@ def record_linkage(X: ArrayLike, released: ArrayLike, *, sample: int | None = No
         The number of records, drawn without replacement by the seed ``random_state``, that are looked up among *all*
         released ones: the share is then an unbiased estimate. Default: all.
 
-    Returns
-    -------
-    Linkage
-
     Raises
     ------
     DataError, ParameterError
@@ -234,10 +230,6 @@ def mixed_linkage(
     sample : int, optional
         The maximum number of records that are looked up, drawn at random; with very many distinct released rows fewer,
         but at least 1,000. Default: all.
-
-    Returns
-    -------
-    Linkage
 
     Raises
     ------

@@ -219,10 +219,6 @@ def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
     bins : int
         At least 2.
 
-    Returns
-    -------
-    Distances
-
     Raises
     ------
     DataError, ParameterError

@@ -54,10 +54,6 @@ def propensity(before: Table, after: Table, *, random_state: int = 0) -> Propens
         Originals and release, in the same order; columns of a frame may hold categories. Of more than
         :data:`SAMPLE_COMPARED` records, so many are drawn by the seed ``random_state``.
 
-    Returns
-    -------
-    Propensity
-
     Raises
     ------
     DataError

@@ -139,10 +139,6 @@ class Report:
         *codes, reason
             As for :meth:`microagg.Release.accept`.
 
-        Returns
-        -------
-        Report
-
         Raises
         ------
         ParameterError

@@ -69,10 +69,6 @@ def title(name: str) -> str:
     name : str
         A key of :data:`METHODS`.
 
-    Returns
-    -------
-    str
-
     Raises
     ------
     ParameterError
@@ -199,10 +195,6 @@ def best(data: str, k: int, seed: int = 0) -> Best:
         A partition for a larger k also serves a smaller one, and a bound for a smaller k holds for a larger one.
     seed : int
         The seed of a random data set, 0 for others.
-
-    Returns
-    -------
-    Best
 
     Raises
     ------
