@@ -20,25 +20,13 @@ ROOT = Path(__file__).parents[1]
 
 
 class Mutation(NamedTuple):
-    """A way to break the package.
+    """A way to break the package."""
 
-    Attributes
-    ----------
-    what : str
-        What is broken, in words.
-    where : str
-        The file, or a folder in which one file holds the text, below ``microagg/``; empty for all of it.
-    old, new : str
-        The text, which must be there exactly once, and what takes its place.
-    tests : str
-        Arguments for pytest: the tests that are to notice.
-    """
-
-    what: str
-    where: str
-    old: str
-    new: str
-    tests: str
+    what: str  # in words
+    where: str  # the file, or a folder in which one file holds the text, below ``microagg/``; empty for all of it
+    old: str  # the text, which must be there exactly once
+    new: str  # what takes its place
+    tests: str  # arguments for pytest: the tests that are to notice
 
 
 def oracle(key: str) -> str:

@@ -24,6 +24,8 @@ import math
 import numpy as np
 
 from tests import naive_mixed
+from tests.naive_mixed import canonical_labels as labels_of
+from tests.naive_mixed import members_of
 
 # ---- What every algorithm needs --------------------------------------------------------------------------------------
 
@@ -79,12 +81,6 @@ def canonical(labels):
     """Return labels with the groups numbered 0, 1, 2, ... in order of first appearance."""
     number = {}
     return [number.setdefault(label, len(number)) for label in labels]
-
-
-def labels_of(groups):
-    """Return the canonical labels of a partition given as lists of records."""
-    label = {i: g for g, members in enumerate(groups) for i in members}
-    return canonical([label[i] for i in range(len(label))])
 
 
 def without(U, taken):
@@ -832,11 +828,6 @@ def relative_centroid(X, members):
     """Return the attributes' means over members, taken above their minimum: of equal records exactly their values."""
     columns = list(zip(*(X[i] for i in members), strict=True))
     return [min(column) + total(x - min(column) for x in column) / len(members) for column in columns]
-
-
-def members_of(labels):
-    """Return the groups of canonical labels, each by record index."""
-    return [[i for i, label in enumerate(labels) if label == g] for g in range(max(labels) + 1)]
 
 
 def loss(X, labels):

@@ -31,20 +31,10 @@ sys.addaudithook(note)
 
 
 class Server:
-    """The README's ``streamlit run app.py`` on a free port, without a browser of its own.
+    """The README's ``streamlit run app.py`` on a free port, without a browser of its own; ``folder`` is for its log.
 
-    Parameters
-    ----------
-    folder : Path
-        For its log and what it writes down.
-    cwd : Path, optional
-        The folder in which the command is given, by default that of the repository.
-    port : int, optional
-        That of a server that has ended, by default a free one.
-    words : sequence of str
-        Another command than that, after ``python -P -m``; what is made of ``{port}`` in them is the port.
-    **variables
-        Of its environment.
+    ``words`` are another command, after ``python -P -m``, with ``{port}`` for the port; ``variables`` are those of its
+    environment.
     """
 
     def __init__(

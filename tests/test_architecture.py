@@ -131,13 +131,14 @@ def test_import_compiles_nothing_and_loads_nothing_heavy():
     code = (
         "import sys, microagg\n"
         "assert not {'numpy', 'pandas', 'numba', 'sklearn'} & set(sys.modules)\n"
-        "microagg.microaggregate, microagg.metrics, microagg.Schema, microagg.standardize\n"
+        "microagg.microaggregate, microagg.metrics.utility, microagg.Schema, microagg.standardize\n"
         "assert not {'numba', 'sklearn', 'scipy', 'polars', 'narwhals'} & set(sys.modules)\n"
-        "microagg.ALGORITHMS, microagg.microaggregate, microagg.datasets, microagg.experiment\n"
+        "microagg.ALGORITHMS, microagg.microaggregate, microagg.datasets, microagg.tables, microagg.experiment\n"
         "from microagg.kernels.neighbors import brute_force\n"
         "from microagg.kernels.grouping import moving_mean\n"
         "assert not brute_force.pool_of.signatures and not moving_mean._form_by_passes.signatures\n"
-        "heavy = {'streamlit', 'plotly', 'rdata', 'pooch', 'pyarrow.parquet', 'openpyxl', 'sklearn.datasets'}\n"
+        "heavy = {'streamlit', 'plotly', 'rdata', 'pooch', 'requests', 'pyarrow.parquet', 'openpyxl'}\n"
+        "heavy |= {'sklearn.datasets', 'scipy.stats'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)

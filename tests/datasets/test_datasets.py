@@ -5,8 +5,6 @@ import hashlib
 import http.server
 import pickle
 import re
-import subprocess
-import sys
 import threading
 from dataclasses import replace
 
@@ -36,15 +34,6 @@ def test_unknown_names():
         datasets.load("tarragonna")
     with pytest.raises(ParameterError, match="choose one of census, tarragona"):
         datasets.describe(None)
-
-
-def test_nothing_heavy_is_imported_before_it_is_needed():
-    code = (
-        "import sys, microagg.datasets, microagg.tables\n"
-        "heavy = {'pooch', 'requests', 'rdata', 'sklearn.datasets', 'pyarrow.parquet', 'openpyxl'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=SAMPLES.parent)
 
 
 # --- the type --------------------------------------------------------------------------------------------------------

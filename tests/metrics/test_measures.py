@@ -1,8 +1,5 @@
 """The descriptions of measures hold for their figures, of a file as it is and of its means in groups of six."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 
@@ -12,7 +9,6 @@ from microagg.metrics.utility.columns import correlation_changes
 from microagg.partition import group_means
 from microagg.release.predicted_linkage import predicted_linkage
 from tests.cases import for_each
-from tests.conftest import ROOT
 
 MEASURES = risk.MEASURES | utility.MEASURES
 RNG = np.random.default_rng(0)
@@ -61,9 +57,3 @@ def test_figures_are_within_their_bounds_and_change_in_the_direction_described(k
     assert low <= AFTER[key] <= high
     falls = (measure.better == "low") == (key in risk.MEASURES)  # less risk, and less utility
     assert AFTER[key] < BEFORE[key] if falls else AFTER[key] > BEFORE[key]
-
-
-def test_libraries_that_compute_measures_are_loaded_when_they_are_used():
-    code = "import sys; from microagg.metrics import utility; print({'sklearn', 'scipy.stats'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert done.stdout.strip() == "set()"

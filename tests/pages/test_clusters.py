@@ -8,17 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import Schema, datasets, metrics, microaggregate, standardize
+from microagg import Schema, datasets, microaggregate
 from microagg.columns.records import Attribute
 from microagg.columns.taxonomy import Taxonomy
 from microagg.explain.coordinates import principal_coordinates
 from microagg.partition import canonical_labels
 from microagg.studies import landscape
-from microagg.studies.experiment import Method, Problem, run_one
 from pages.clusters import group
 from pages.clusters.plane import Axis
-from pages.shared import certificate, methods, state, text, theme
-from pages.shared.workspace import Workspace
+from pages.shared import text, theme
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     FRAME,
@@ -202,25 +200,6 @@ def test_the_records_that_lose_most_lie_furthest_from_their_centroids():
     assert name == parts.loc[first].idxmax()
     mean = frame.loc[groups == groups[first], name].mean()
     assert table["change"][0] == f"{text.number(frame[name][first])} → {text.number(mean)}"
-
-
-def test_what_the_search_has_found_is_the_chosen_partition(monkeypatch):
-    app = open_page("clusters", data="wine", scale="none", k="3", method="found")
-    assert not app.error
-    assert not partitions(app)
-    assert "search again" in app.info[0].value
-    assert links(app) == ["Choose k →"]
-
-    def found(workspace: Workspace, k: int):
-        result = run_one(Problem.of(workspace.X), Method("mdav-plus"), k)
-        return dataclasses.replace(result, method=Method("iterated-local-search"))
-
-    monkeypatch.setattr(certificate, "best", found)
-    app = open_page("clusters", data="wine", k="3", method="found", second="mdav")
-    X = standardize(datasets.load("wine").X)
-    lost = metrics.information_loss(X, run_one(Problem.of(X), Method("mdav-plus"), 3).partition.labels)
-    assert partitions(app)[0][0] == text.percent(lost)
-    assert f"{methods.title(state.FOUND)}: 20 of 178" in plain(app)
 
 
 def test_numbers_are_drawn_on_the_axes_of_largest_variance_or_of_most_loss():

@@ -105,18 +105,6 @@ def test_matrix_has_a_row_for_each_method_the_best_first(above, at_k):
     assert "At k = 10, " in plain(app)
 
 
-@pytest.mark.parametrize("on", ["", "census"])
-def test_loss_and_time_draws_what_is_worth_trying(on):
-    app = open_page("evidence", data="wine", view="time", on=on)
-    table = landscape.pareto(on or None)
-    front = table[table["front"]]
-    line, others, best = (trace for figure in figures(app) for trace in figure["data"])
-    assert best["text"] == front["title"].tolist()
-    assert len(others["text"]) == len(table) - len(front)
-    assert len(decode(line["x"])) == len(front)
-    assert f"{len(front)} of {len(table)} methods" in plain(app)
-
-
 def test_the_address_says_what_is_compared():
     app = open_page("evidence", data="wine", view="nothing", at_k="21", first="nothing")
     assert "view=nothing, at_k=21, first=nothing" in app.warning[0].value

@@ -387,18 +387,3 @@ def test_the_option_that_said_how_files_are_written_still_counts_where_it_is_nam
         assert data.startswith(b"age,w\n")
         assert b",1.666666666666" in data
     assert microagg.replay(original.frame, release.recipe).export("out.csv", like=original)[0].startswith(b"age;w\r\n")
-
-
-def test_the_report_says_how_the_file_is_written():
-    people = pd.DataFrame({"age": range(6), "w": [1, 2, 2] * 2})
-    chosen = {"k": 3, "quasi_identifiers": "age", "weights": "w", "rounding": "file", "method": "mdav"}
-    release = microagg.microaggregate(people, **chosen)
-    for origin, name, said in (
-        ("people.csv", "out.csv", 1),
-        ("people.xlsx", "out.csv", 0),
-        ("people.csv", "out.sav", 0),
-    ):
-        choices = [own["what"] for own in release.to_dict(file_name=name, origin={"file": origin})["choices"]]
-        assert choices.count("The file is written") == said
-    ranges = microagg.microaggregate(people, **chosen, statistic="generalize", ranges="columns").to_dict()["choices"]
-    assert "Two columns" in next(own["how"] for own in ranges if own["what"].startswith("Ranges"))

@@ -38,8 +38,7 @@ class Page(HTMLParser):
             self.open.append(tag)
 
     def handle_endtag(self, tag):
-        while self.open.pop() != tag:
-            pass
+        assert self.open.pop() == tag
 
     def handle_data(self, data):
         self.texts.append((tuple(self.open), data))

@@ -2,6 +2,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -54,19 +55,14 @@ def test_risk_is_counted_on_the_release(frame):
 
 
 def test_a_release_below_k_is_withheld(frame, monkeypatch):
+    n = len(frame)
+    broken = SimpleNamespace(labels=np.arange(n), sizes=np.ones(n, dtype=int), n_groups=n)  # each record alone
     monkeypatch.setattr(
         "microagg.release.recoding.group_values", lambda X, partition, *rest: X.values[: partition.n_groups]
     )
-    monkeypatch.setattr("microagg.release.plan.join_strata", lambda *_: Always(len(frame)))
+    monkeypatch.setattr("microagg.release.plan.join_strata", lambda *_: broken)
     with pytest.raises(RuntimeError, match="class of 1 records, fewer than k=4"):
         microaggregate(frame, k=4, quasi_identifiers=QUASI)
-
-
-class Always:
-    """Stands for a broken partition: every record a group of its own."""
-
-    def __init__(self, n):
-        self.labels, self.sizes, self.n_groups = np.arange(n), np.ones(n, dtype=int), n
 
 
 def test_utility_compares_before_and_after(frame):

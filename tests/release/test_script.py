@@ -94,30 +94,6 @@ def test_a_program_with_given_groups_replays_the_recipe(people, tmp_path, monkey
     assert "Path('data_recipe.json')" in release.script("in/data.parquet")
 
 
-def test_the_text_of_a_program():
-    frame = pd.DataFrame({"a": [1, 2, 3, 7, 8, 9], 5: [3.0, 1, 2, 7, 8, 9]})
-    release = microaggregate(frame, k=3, by=None, confidential="a")
-    assert release.recipe["method"] == "least-loss"
-    assert script({**release.recipe, "versions": {"microagg": "1"}}, "in/people.xlsx", reading={"sheet": "all"}) == (
-        "from pathlib import Path\n"
-        "\n"
-        "import microagg\n"
-        "from microagg.tables import read_file\n"
-        "\n"
-        "# The release was made with microagg 1; other versions may form other groups.\n"
-        "original = read_file('in/people.xlsx', sheet='all')\n"
-        "release = microagg.microaggregate(\n"
-        "    original.frame,\n"
-        "    k=3,\n"
-        "    method='least-loss',\n"
-        "    quasi_identifiers=[5],\n"
-        "    confidential=['a'],\n"
-        ")\n"
-        "print(release.report.summary())\n"
-        "Path('people_protected.csv').write_bytes(release.export('people_protected.csv', like=original)[0])\n"
-    )
-
-
 def test_a_program_loads_a_data_set_and_writes_another_kind_of_file(tmp_path, monkeypatch):
     data = datasets.load("simu", seed=4)
     release = microaggregate(data.frame, k=5, quasi_identifiers=data.quasi_identifiers)

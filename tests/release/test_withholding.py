@@ -13,7 +13,6 @@ from microagg import DataError, microaggregate
 from microagg.metrics.risk import dominated
 from microagg.release import Finding
 from microagg.release.report.html import document
-from microagg.release.report.report import FOR_STEWARD
 from tests.release.test_html import Page
 
 N = 300
@@ -214,17 +213,6 @@ def test_findings_on_the_loss_of_what_is_dominated_say_no_figure():
     limited = replace(release, report=replace(release.report, findings=(finding,)))
     found = limited.to_dict(assessment=release.assess())
     assert not re.search(r"\d", found["report"]["findings"][0]["text"])
-
-
-def test_the_stewards_report_says_so_in_its_first_line(tmp_path):
-    release = release_of(people(1, 9_876_543))
-    release.to_html(tmp_path / "all.html", for_steward=True)
-    text = (tmp_path / "all.html").read_text(encoding="utf-8")
-    assert FOR_STEWARD in text.splitlines()[0]
-    assert Page(text).below("p")[0] == FOR_STEWARD
-    assert next(iter(release.to_dict(for_steward=True).items())) == ("notice", FOR_STEWARD)
-    release.to_html(tmp_path / "report.html")
-    assert "steward only" not in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 # --- the rule ---------------------------------------------------------------------------------------------------------

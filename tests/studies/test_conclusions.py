@@ -158,10 +158,3 @@ def test_a_matrix_says_the_best_the_best_without_a_search_and_the_worst():
     assert landscape.title("v-mdav-best") == "V-MDAV (best γ)"
     with pytest.raises(ParameterError, match="not 'nope'"):
         landscape.title("nope")
-
-
-def test_the_front_says_how_many_are_worth_trying(small):
-    table = landscape.pareto("census", 2)
-    says = conclusions.describe_pareto(table, 2)
-    assert re.search("2 of 4 methods .* k = 2.* other 2.* 1 % and 20 %", says)
-    assert "each of these 2 methods" in conclusions.describe_pareto(table[table["front"]]).lower()

@@ -116,12 +116,6 @@ def test_limits_of_a_sheet(monkeypatch):
         write_table(pd.DataFrame({"a": [-np.inf]}), "x.xlsx")
 
 
-def test_no_time_of_writing():
-    with zipfile.ZipFile(io.BytesIO(write_table(pd.DataFrame({"a": [1]}), "x.xlsx"))) as archive:
-        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-        assert not [name for name in archive.namelist() if name.startswith("docProps")]
-
-
 # --- damaged and other workbooks --------------------------------------------------------------------------------------
 
 
