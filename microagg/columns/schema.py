@@ -187,7 +187,7 @@ class Schema:
         -------
         tuple of column names
         """
-        return column_names(role, getattr(self, role))
+        return column_names(role, getattr(self, check_choice("role", role, list(ROLES))))
 
     def arguments(self) -> dict[str, Any]:
         """The schema as keyword arguments of :func:`microagg.microaggregate`."""

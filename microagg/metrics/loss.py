@@ -43,10 +43,14 @@ def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
     DataError
         As :func:`sse`.
     """
+    return _squares(X, labels).sum(axis=1)
+
+
+def _squares(X: ArrayLike, labels: ArrayLike) -> FloatArray:
     groups = canonical_labels(labels)
     data = check_matrix(X, len(groups))
     check_finite(data)
-    return np.square(data - group_means(data, groups)[groups]).sum(axis=1)
+    return np.square(data - group_means(data, groups)[groups])
 
 
 def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
@@ -229,12 +233,11 @@ def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArra
     Raises
     ------
     DataError
-        If labels are not whole numbers, one for each record.
+        As :func:`sse`.
     """
     if isinstance(data, Records):
         return _percentages(attribute_information_loss(data, labels))
-    groups = canonical_labels(labels)
-    return _percentages(np.square(data - group_means(data, groups)[groups]).sum(axis=0))
+    return _percentages(_squares(data, labels).sum(axis=0))
 
 
 def cumulated(shares: FloatArray) -> FloatArray:

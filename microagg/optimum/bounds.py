@@ -32,7 +32,7 @@ from microagg.optimum.nearest_neighbors import (
 )
 from microagg.optimum.program import ALLOWANCE, Program
 from microagg.optimum.set_partitioning import SetPartitioning
-from microagg.partition import canonical_labels
+from microagg.partition import Partition, canonical_labels
 from microagg.progress import Cancelled, checkpoint
 from microagg.validation import (
     FloatArray,
@@ -189,9 +189,15 @@ class LinearProgram:
         Parameters
         ----------
         labels : array of int, shape (n,)
-            Groups of at least k records; this is not checked.
+            Groups of at least k records.
+
+        Raises
+        ------
+        DataError
+            If a group has fewer than k records, or there is not one label for each record.
         """
-        self._offered = labels
+        check_matrix(self._data, len(labels))
+        self._offered = Partition(labels, self._k).labels
 
     def _next(self) -> Program | Branching | None:
         """Next program to run, or None if no program can raise the bound."""

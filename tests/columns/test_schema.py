@@ -67,6 +67,8 @@ def test_all_numbers_without_another_role_are_quasi_identifiers(people):
 def test_bad_roles_are_named(people, roles, error, says):
     with pytest.raises(error, match=says):
         Schema.infer(people, **roles)
+    with pytest.raises(ParameterError, match="role must be one of 'quasi_identifiers'"):
+        Schema.infer(people).columns("wage")
 
 
 def test_classes_are_confidential_unless_they_are_strata(people):

@@ -131,6 +131,12 @@ def test_groups_of_categories_that_lose_most():
     assert found.shares == pytest.approx([100 * 10 / 15])
 
 
+@pytest.mark.parametrize("shares", [metrics.record_shares, metrics.attribute_shares])
+def test_shares_of_missing_values_are_refused(shares):
+    with pytest.raises(DataError, match="NaN"):
+        shares(np.array([[1.0], [np.nan]]), [0, 0])
+
+
 def test_equal_records_lose_nothing():
     assert metrics.record_shares(np.ones((4, 2)), [0, 0, 1, 1]).tolist() == [0, 0, 0, 0]
     assert metrics.attribute_shares(np.zeros((4, 2)), [0, 0, 1, 1]).tolist() == [0, 0]

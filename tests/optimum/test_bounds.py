@@ -169,6 +169,10 @@ def test_refuses_what_cannot_be():
     for wrong in (0, -1, 1.5, "2"):
         with pytest.raises(ParameterError, match="threads must be a whole number"):
             bounds.LinearProgram(np.zeros((3, 1)), 3, wrong)
+    # A partition of smaller groups would count as one with a lower loss than any bound.
+    for labels, match in (([0, 0, 1], "fewer than k=2"), ([0, 0], "labels for 2")):
+        with pytest.raises(DataError, match=match):
+            bounds.LinearProgram(np.zeros((3, 1)), 2).offer(np.array(labels))
     with pytest.raises(DataError, match="NaN"):
         bounds.linear_program([[np.nan], [1.0]], 1)
     for seconds in (-1, "10", None, True, np.nan):
