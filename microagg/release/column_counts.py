@@ -232,7 +232,8 @@ def measured(series: pd.Series[Any]) -> FloatArray | None:
     if is_number(series.dtype):
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
     if is_datetime64_any_dtype(series):
-        return np.where(series.isna(), np.nan, series.to_numpy(dtype="datetime64[us]").astype(np.float64))
+        moments = pd.to_datetime(series).to_numpy(dtype="datetime64[us]")  # Arrow has dates without a time, too
+        return np.where(series.isna(), np.nan, moments.astype(np.float64))
     if is_bool_dtype(series) or is_complex_dtype(series):
         return None
     for notation in numerals.NOTATIONS:

@@ -250,5 +250,6 @@ def test_numbers_and_dates_are_measured():
         (pd.array([1, None], "Int64"), 1.0),
         (days, 86_400e6),
         (days.dt.tz_localize("UTC"), 86_400e6),
+        (days.astype("date32[pyarrow]"), 86_400e6),
     ):
         np.testing.assert_array_equal(column_counts.measured(pd.Series(column)), [expected, np.nan])
