@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype, is_scalar
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_float_dtype, is_numeric_dtype, is_scalar
 
 from microagg.errors import DataError, ParameterError, brief, names_arguments
 
@@ -247,8 +247,26 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any], role: str = "qua
     return matrix
 
 
+def float_type(dtype: Any) -> type[np.floating[Any]]:
+    """The numpy type of the floats of a column, or of its categories: of 16, 32 or 64 bits."""
+    dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    narrow: dict[int, type[np.floating[Any]]] = {2: np.float16, 4: np.float32}
+    return narrow.get(getattr(dtype, "itemsize", 8), np.float64) if is_float_dtype(dtype) else np.float64
+
+
+def widened(series: pd.Series[Any]) -> pd.Series[Any]:
+    """A column with floats of fewer than 64 bits as those of 64 bits with the same text.
+
+    0.1 of 32 bits is 0.10000000149011612 in 64 bits: digits that are not in the file.
+    """
+    if float_type(series.dtype) is np.float64:
+        return series
+    positions, distinct = factorized(series)
+    return pd.Series(np.array([*distinct, np.nan])[positions], index=series.index, name=series.name)
+
+
 def factorized(series: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
-    """Number of the value of each record, shape (n,), or -1 for a missing one, and the distinct values."""
+    """Number of each record's value, shape (n,), or -1 if missing, and the distinct values, as :func:`widened`."""
     try:
         positions, distinct = pd.factorize(series.astype(object).to_numpy())
     except TypeError:
@@ -256,7 +274,9 @@ def factorized(series: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
             f"column {series.name!r} holds values that cannot be told apart (such as lists): turn them into text or "
             "numbers first."
         ) from None
-    return positions.astype(np.int64), list(distinct)
+    narrow: Any = float_type(series.dtype)
+    values = list(distinct) if narrow is np.float64 else [float(str(narrow(value))) for value in distinct]
+    return positions.astype(np.int64), values
 
 
 def listing(words: Sequence[str], max_words: int | None = None, joint: str = "and") -> str:

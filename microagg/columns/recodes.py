@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import (
+    is_bool_dtype,
     is_datetime64_any_dtype,
     is_float_dtype,
     is_integer_dtype,
@@ -32,7 +33,18 @@ from microagg.columns.schema import column_names
 from microagg.columns.taxonomy import ANYTHING, category, code_length
 from microagg.columns.values import ColumnValues
 from microagg.errors import ParameterError
-from microagg.validation import FloatArray, check_columns, check_present, counted, factorized, listing, quoted
+from microagg.validation import (
+    FloatArray,
+    IntArray,
+    check_columns,
+    check_present,
+    counted,
+    factorized,
+    float_type,
+    listing,
+    quoted,
+    widened,
+)
 
 #: New values of a column by the texts of old ones; None is missing.
 Recoding = Mapping[str, str | None]
@@ -87,7 +99,7 @@ def recoded(
         series: pd.Series[Any] = frame[name]
         if is_number(series.dtype):
             result[name] = _recoded_numbers(series, series, changes)
-        elif name in notations or _has_range(series, changes):
+        elif name in notations or (not is_bool_dtype(series) and _has_range(series, changes)):
             codes = (options.get("missing_codes") or {}).get(name, ())
             codes = [codes] if isinstance(codes, str) or not isinstance(codes, Iterable) else codes
             uncoded = without_codes(series, {*changes, *map(category, codes)})
@@ -135,7 +147,7 @@ def _recoded_values(series: pd.Series[Any], changes: Recoding) -> pd.Series[Any]
     texts = _replaced_texts(series, is_recoded, new_texts)
     if not isinstance(series.dtype, pd.CategoricalDtype):
         return texts.infer_objects()
-    levels = dict.fromkeys(changes.get(text, text) for text in map(category, series.cat.categories))
+    levels = dict.fromkeys(changes.get(text, text) for text in map(category, series.cat.categories.to_numpy()))
     return texts.astype(pd.CategoricalDtype([text for text in levels if text is not None], bool(series.cat.ordered)))
 
 
@@ -149,6 +161,7 @@ def _replaced_texts(series: pd.Series[Any], is_recoded: NDArray[np.bool_], new_t
 def _recoded_numbers(series: pd.Series[Any], numbers: pd.Series[Any], changes: Recoding) -> pd.Series[Any]:
     """Recode a column whose values, except those mapped directly, were read as ``numbers``."""
     is_recoded, new_texts, texts = _direct_hits(series, changes)
+    dtype, numbers = numbers.dtype, widened(numbers)
     values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
     by_range = np.zeros(len(values), dtype=np.bool_)
     for text, new_text in changes.items():
@@ -162,17 +175,23 @@ def _recoded_numbers(series: pd.Series[Any], numbers: pd.Series[Any], changes: R
     result_values = numbers.astype(object).to_numpy(copy=True)
     result_values[is_recoded] = [None if text is None else new_numbers[text] for text in new_texts[is_recoded]]
     result = pd.Series(result_values, index=series.index, name=series.name)
-    return _as_numbers(result, numbers, np.array([*new_numbers.values()], dtype=np.float64))
+    return _as_numbers(result, dtype, [*map(float, new_numbers.values())])
 
 
-def _as_numbers(values: pd.Series[Any], numbers: pd.Series[Any], new_numbers: FloatArray) -> pd.Series[Any]:
-    """Recoded values in the type of ``numbers`` if it holds the ``new_numbers`` exactly, else in a wider one."""
-    if is_integer_dtype(numbers.dtype) and all(number.is_integer() for number in new_numbers):
-        return _as_integers(values.map(int, na_action="ignore"), numbers.dtype)
-    is_exact = is_float_dtype(numbers.dtype) and np.array_equal(
-        new_numbers.astype(numbers.to_numpy().dtype), new_numbers
-    )
-    return values.astype(numbers.dtype if is_exact else np.float64)
+def _as_numbers(values: pd.Series[Any], dtype: Any, new_numbers: Collection[float]) -> pd.Series[Any]:
+    """Recoded values in the type of their column if it holds the ``new_numbers`` exactly, else in a wider one."""
+    if is_integer_dtype(dtype):
+        if all(number.is_integer() for number in new_numbers):
+            return _as_integers(values.map(int, na_action="ignore"), dtype)
+        if long := next((value for value in values.dropna() if value != float(value)), None):
+            raise ParameterError(
+                f"{values.name!r} has {long} beside fractions after recoding, and a fraction has not so many digits: "
+                "recode to whole numbers, or to a text."
+            )
+    with np.errstate(over="ignore"):
+        narrowed = [float(str(float_type(dtype)(number))) for number in new_numbers]
+    known = values.where(values.notna(), np.nan)  # None and NA are no floats
+    return known.astype(dtype if is_float_dtype(dtype) and narrowed == [*new_numbers] else np.float64)
 
 
 def _number(text: str) -> float:
@@ -286,7 +305,7 @@ def meant(series: pd.Series[Any], changes: Recoding | None = None) -> pd.Series[
     result = pd.Series(meanings[positions], series.index, dtype=object, name=series.name)
     if not getattr(series.dtype, "ordered", False):
         return result
-    levels = dict.fromkeys(meaning(category(level)) for level in series.cat.categories)
+    levels = dict.fromkeys(meaning(category(level)) for level in series.cat.categories.to_numpy())
     return result.astype(pd.CategoricalDtype([level for level in levels if level is not None], ordered=True))
 
 
@@ -300,10 +319,10 @@ def meanings_of(
     return {name: meant(columns[name], declared[name]) if name in declared else columns[name] for name in names}
 
 
-def _factorized_texts(series: pd.Series[Any]) -> tuple[NDArray[Any], Any]:
+def _factorized_texts(series: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
     """Position of each record's value among the distinct ones, shape (n,), -1 if missing, and these values."""
     # Among objects 1 equals True.
-    return pd.factorize(series.map(category, na_action="ignore") if is_object_dtype(series) else series)
+    return factorized(series.map(category, na_action="ignore") if is_object_dtype(series) else series)
 
 
 def check_meant(

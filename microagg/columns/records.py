@@ -31,8 +31,10 @@ from microagg.validation import (
     check_finite,
     counted,
     factorized,
+    float_type,
     numeric_matrix,
     quoted,
+    widened,
 )
 
 Kind = Literal["numeric", "ordinal", "nominal"]
@@ -182,7 +184,7 @@ def is_number(dtype: Any) -> bool:
 
 def categories(series: pd.Series[Any]) -> list[str]:
     """The categories of a column, sorted so that the order of the records does not matter."""
-    return sorted({category(value) for value in series.dropna().unique()})
+    return sorted(set(map(category, factorized(series)[1])))
 
 
 def without_codes(
@@ -193,7 +195,7 @@ def without_codes(
         return series
     if isinstance(series.dtype, pd.CategoricalDtype):
         # Not only from the records: what stands for no value is no category, nor a step of an order.
-        gone = [value for value in series.cat.categories if written(value) in codes]
+        gone = [value for value in series.cat.categories.to_numpy() if written(value) in codes]
         return series.cat.remove_categories(gone) if gone else series
     positions, distinct = factorized(series)
     absent = np.isin(positions, [i for i, value in enumerate(distinct) if written(value) in codes])
@@ -326,7 +328,8 @@ def fill(
             series.iloc[rows] = value
             frame[name] = series
             if attribute.kind == "numeric":
-                value = value.date() if attribute.unit else int(code) if code == int(code) else code
+                number = float(str(float_type(series.dtype)(code)))
+                value = value.date() if attribute.unit else int(number) if number == int(number) else number
             else:
                 value = category(value)
             filled.append(Filled(name, len(rows), "most frequent" if attribute.kind == "nominal" else "median", value))
@@ -380,7 +383,7 @@ def _with_gap_category(series: pd.Series[Any], rows: IntArray, gap: str) -> pd.S
         if gap not in series.cat.categories:
             series = series.cat.add_categories([gap])
     elif is_numeric_dtype(series) or is_bool_dtype(series):
-        series = series.astype(object).map(category, na_action="ignore").astype(object)
+        series = widened(series).astype(object).map(category, na_action="ignore").astype(object)
     series.iloc[rows] = value
     return series
 
@@ -401,8 +404,7 @@ def _imputed_code(attribute: Attribute, codes: FloatArray, dtype: Any) -> float:
     if attribute.kind == "ordinal" or (present == np.rint(present)).all():
         return float(lower)
     middle = 0.5 * lower + 0.5 * upper
-    narrow = getattr(dtype, "numpy_dtype", dtype)
-    return float(narrow.type(middle)) if isinstance(narrow, np.dtype) and narrow.kind == "f" else float(middle)
+    return float(float_type(dtype)(middle))
 
 
 def _value_of(code: float, attribute: Attribute, series: pd.Series[Any], codes: FloatArray) -> Any:

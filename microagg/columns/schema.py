@@ -313,7 +313,7 @@ class Schema:
             if name in trees or (is_category(series) and not getattr(series.dtype, "ordered", False)):
                 trees[name] = _taxonomy(name, None, categories(series))
             elif is_category(series):
-                orders[name] = [category(value) for value in series.cat.categories]
+                orders[name] = [category(value) for value in series.cat.categories.to_numpy()]
             elif not is_number(series.dtype) and holds_dates(series):
                 days.setdefault(name, "day")
         return {"taxonomies": trees, "ordinal": orders, "dates": days}

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from microagg.errors import DataError, ParameterError
-from microagg.validation import FloatArray, IntArray, quoted
+from microagg.validation import FloatArray, IntArray, factorized, quoted
 
 #: The default name of the root.
 ANYTHING = "*"
@@ -32,8 +32,10 @@ _MOST_LEVELS = 100
 
 
 def category(value: Any) -> str:
-    """A value in the form of taxonomies: text unchanged, whole numbers without a decimal point."""
-    if isinstance(value, (float, np.floating)) and math.isfinite(value) and value == int(value):
+    """A value in the form of taxonomies: text unchanged, whole numbers without a point, others as numpy prints them."""
+    if isinstance(value, np.floating):
+        value = float(str(value))
+    if isinstance(value, float) and math.isfinite(value) and value == int(value):
         return str(int(value))
     return str(value)
 
@@ -52,15 +54,14 @@ def category_counts(series: pd.Series[Any]) -> dict[str, int]:
         By value as taxonomies write it, in the order of the column's type, if it has one, else numbers ascending before
         text in alphabetical order; without missing values and categories without records.
     """
-    frequencies = series.value_counts().to_dict()
-    if getattr(series.dtype, "ordered", False):
-        order = [value for value in series.cat.categories if frequencies[value]]
-    else:
-        order = sorted(series.dropna().unique(), key=lambda value: (isinstance(value, str), value))
-    counts: Counter[str] = Counter()
-    for value in order:
-        counts[category(value)] += int(frequencies[value])
-    return dict(counts)
+    positions, distinct = factorized(series)
+    frequencies = np.bincount(positions + 1, minlength=len(distinct) + 1)[1:].tolist()
+    levels = series.cat.categories.to_numpy() if getattr(series.dtype, "ordered", False) else ()
+    counts = Counter(dict.fromkeys(map(category, levels), 0))
+    pairs = zip(distinct, frequencies, strict=True)
+    for value, n in sorted(pairs, key=lambda pair: (isinstance(pair[0], str), pair[0])):
+        counts[category(value)] += n
+    return {text: n for text, n in counts.items() if n}
 
 
 @dataclass(frozen=True)

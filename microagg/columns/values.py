@@ -17,7 +17,7 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype, 
 from microagg.columns.names import folded
 from microagg.columns.taxonomy import category
 from microagg.tables.frames import as_pandas
-from microagg.validation import LARGEST, FloatArray, IntArray, check_whole, shortened
+from microagg.validation import LARGEST, FloatArray, IntArray, check_whole, shortened, widened
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -49,7 +49,7 @@ class ColumnValues:
     @cached_property
     def texts(self) -> pd.Series[str]:
         """The distinct values as text without blanks around it, shape (distinct values,)."""
-        values = self.distinct.to_numpy(dtype=object)
+        values = widened(self.distinct).to_numpy(dtype=object)
         return pd.Series([(value if type(value) is str else category(value)).strip() for value in values], dtype=object)
 
     @cached_property
@@ -65,7 +65,8 @@ class ColumnValues:
         """The ``chosen`` distinct values as Python's own types."""
         if not chosen.any():  # as of most columns
             return ()
-        return tuple(value.item() if isinstance(value, np.generic) else value for value in self.distinct[chosen])
+        values = widened(self.distinct[chosen])
+        return tuple(value.item() if isinstance(value, np.generic) else value for value in values)
 
 
 def are_whole(numbers: FloatArray) -> bool:

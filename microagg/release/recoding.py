@@ -23,7 +23,7 @@ from microagg.columns.taxonomy import Taxonomy
 from microagg.metrics.generalization import extents
 from microagg.partition import Partition
 from microagg.tables.original import RANGE
-from microagg.validation import FloatArray, IntArray
+from microagg.validation import FloatArray, IntArray, float_type
 
 #: Whether means and medians are left unrounded, or rounded to the decimals of the file.
 ROUNDINGS = ("none", "file")
@@ -263,9 +263,7 @@ def exact_numbers(series: pd.Series[Any]) -> NDArray[Any]:
         return series.to_numpy(dtype=np.int64)
     if is_integer_dtype(series):
         return series.to_numpy(dtype=np.uint64 if is_unsigned_integer_dtype(series) else np.int64)
-    # 0.1 of a 32-bit column is 0.10000000149011612 in 64 bits: digits that are not in the file.
-    narrow = {2: np.float16, 4: np.float32}
-    return series.to_numpy(dtype=narrow.get(getattr(series.dtype, "itemsize", 8), np.float64))
+    return series.to_numpy(dtype=float_type(series.dtype))
 
 
 def _number_texts(numbers: NDArray[Any]) -> list[str]:

@@ -7,11 +7,14 @@ import pandas as pd
 import pytest
 from pandas.api.types import is_integer_dtype
 
-from microagg import DataError, ParameterError, microaggregate, replay
+from microagg import DataError, ParameterError, Schema, microaggregate, replay
 from microagg.columns.recodes import check_recodes, extreme_recodings, interval_recodings, intervals, recoded
-from microagg.columns.taxonomy import category
+from microagg.columns.records import categories, without_codes
+from microagg.columns.taxonomy import category, category_counts
+from microagg.columns.values import ColumnValues
 from microagg.release.plan import Plan
 from microagg.tables import read_file
+from microagg.validation import widened
 
 SEX = {"f": "female", "F ": "female", "m": "male", "M": "male"}
 
@@ -84,7 +87,9 @@ def test_numbers_above_and_below_are_coded_and_keep_their_type():
         ("int8", {"5": "6"}, [1, 6], "int8"),
         ("uint64", {"1": str(2**63)}, [2**63, 5], "uint64"),
         ("int64", {"5": str(2**53 + 1)}, [1, 2**53 + 1], "int64"),
-        ("float32", {"5": "0.1"}, [1, 0.1], "float64"),
+        ("float32", {"5": "0.1"}, [1, np.float32(0.1)], "float32"),
+        ("float32", {"5": str(2**24 + 1)}, [1, 2**24 + 1], "float64"),
+        ("float32", {"5": "1e300"}, [1, 1e300], "float64"),
     ],
 )
 def test_a_type_that_is_too_narrow_for_the_new_values_gives_way(dtype, changes, values, result):
@@ -93,6 +98,32 @@ def test_a_type_that_is_too_narrow_for_the_new_values_gives_way(dtype, changes, 
     if dtype == "int8":
         with pytest.raises(ParameterError, match="after recoding, more than an integer of 64 bits holds"):
             one(np.array([1, 5], dtype=dtype), {"5": "1e30"})
+
+
+@pytest.mark.parametrize("dtype", ["float32", "Float32", "category"])
+def test_the_text_of_a_number_of_32_bits_is_its_shortest(dtype):
+    values = pd.Series(np.array([0.1, 0.2, 3.4e38], dtype=np.float32), dtype=dtype)
+    assert list(map(category, widened(one(values, {"0.1": "5"})))) == ["5", "0.2", category(3.4e38)]
+    assert one(values, {"<=0.1": "low"}).tolist() == ["low", "0.2", category(3.4e38)]
+    assert categories(values)[:2] == list(category_counts(values))[:2] == ["0.1", "0.2"]
+    assert ColumnValues(values).values(np.array([True, False, False])) == (0.1,)
+    assert without_codes(values, {"0.1"}).isna().tolist() == [True, False, False]
+    frame = pd.DataFrame({"a": values.where([True, False, False])})
+    filled = Schema.infer(frame, "a", taxonomies={"a": None}).fill(frame, "category").frame["a"]
+    assert category(filled[0]) == "0.1" or dtype == "category"
+    if dtype != "category":
+        assert Schema.infer(frame, "a").fill(frame, "impute").filled[0].value == 0.1
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "float64"])
+def test_a_fraction_among_whole_numbers_and_missing_ones(dtype):
+    result = one(pd.array([1, 0, None], dtype=dtype), {">=1": "0.5"}, numbers=["a"])
+    assert result.fillna(-1).tolist() == [0.5, 0.0, -1.0]
+
+
+def test_a_number_of_too_many_digits_beside_fractions_is_an_error():
+    with pytest.raises(ParameterError, match=f"'a' has {2**53 + 1} beside fractions after recoding"):
+        one([2**53 + 1, 5], {"5": "0.5"})
 
 
 def test_text_that_reads_as_numbers_has_ranges_too():

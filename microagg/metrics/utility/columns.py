@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from pandas.api.types import is_bool_dtype, is_complex_dtype, is_float_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
 from microagg.columns import dates
 from microagg.columns.scaling import centered
@@ -29,6 +29,7 @@ from microagg.validation import (
     check_present,
     check_whole,
     factorized,
+    float_type,
 )
 
 #: The description of each measure of utility, by its key.
@@ -161,9 +162,8 @@ def _floats(series: pd.Series[Any]) -> FloatArray:
 def _ends(series: pd.Series[Any], dtype: Any) -> tuple[FloatArray, FloatArray]:
     """Ends of released ranges of numbers of this ``dtype``, or a single number twice."""
     # The digits of a release read back as the same number only in the type of the original.
-    float_type = {2: np.float16, 4: np.float32}.get(getattr(dtype, "itemsize", 8)) if is_float_dtype(dtype) else None
     positions, distinct = factorized(series)
-    values = [_range(str(value), float_type or np.float64) for value in distinct]
+    values = [_range(str(value), float_type(dtype)) for value in distinct]
     if None in values:
         index = values.index(None)
         row = int(np.flatnonzero(positions == index)[0])
