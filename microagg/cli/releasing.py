@@ -47,12 +47,12 @@ _NOT_IN_PARTS = {
 
 def _pop_engine(args: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
     """Remove the Dask flags from ``args`` and return those that are set, as arguments of ``distributed.release``."""
-    values = {name: args.pop(name) for name in ("scheduler", "workers", "memory_limit")}
+    values = {name: args.pop(name, None) for name in ("scheduler", "workers", "memory_limit", "block_size")}
     engine = {name: value for name, value in values.items() if value is not None}
     if engine and not in_parts:
         flag = f"--{flags.dashed(next(iter(engine)))}"
         raise ParameterError(f"{flag} needs --engine dask: add --engine dask, or leave out {flag}.")
-    if "scheduler" in engine and len(engine) > 1:
+    if "scheduler" in engine and engine.keys() & {"workers", "memory_limit"}:
         raise ParameterError("--scheduler cannot be combined with --workers or --memory-limit: leave out either.")
     # The parameter for a Dask client also accepts the address of a scheduler.
     return {("client" if name == "scheduler" else name): value for name, value in engine.items()}
@@ -81,8 +81,7 @@ def _release_in_parts(args: dict[str, Any], recipe: Mapping[str, Any] | None = N
         return
     chosen = _release_arguments(data, args)
     del chosen["engine"]
-    size = chosen.pop("block_size", None)
-    _deliver_parts(partial(distributed.release, file, chosen, out=out, block_size=size, **engine), targets)
+    _deliver_parts(partial(distributed.release, file, chosen, out=out, **engine), targets)
 
 
 def _read_head(args: dict[str, Any]) -> flags.Data:

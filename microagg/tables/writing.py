@@ -21,7 +21,7 @@ from microagg.tables.frames import as_pandas
 from microagg.tables.notices import Written, has_surrogates
 from microagg.tables.parquet import write_parquet
 from microagg.tables.stata_spss_writer import write_statistics
-from microagg.validation import check_unique_columns, listing
+from microagg.validation import check_unique_columns, listing, widened
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -384,7 +384,8 @@ def sheet_cells(series: pd.Series[Any], number_style: int | None = None) -> list
         return ["" if absent else f' t="b"><v>{int(cell)}</v>' for cell, absent in zip(column, absences, strict=True)]
     # str gives the fewest digits that read back as the same number; the full stop tells 2.0 from 2.
     attribute = "" if number_style is None else f' s="{number_style}"'
-    return ["" if absent else f"{attribute}><v>{cell!s}</v>" for cell, absent in zip(column, absences, strict=True)]
+    cells = zip(widened(column), absences, strict=True)
+    return ["" if absent else f"{attribute}><v>{cell!s}</v>" for cell, absent in cells]
 
 
 def _dates(column: pd.Series[Any], number_style: int | None) -> list[str]:

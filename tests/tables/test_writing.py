@@ -146,6 +146,13 @@ def test_columns_of_objects(ending, cells, expected):
     assert [None if pd.isna(cell) else cell for cell in column] == expected
 
 
+@for_each("ending", [".csv", ".xlsx"])
+@for_each("dtype", ["float32", "Float32"])
+def test_floats_of_32_bits_are_written_with_their_shortest_text(ending, dtype):
+    data = write_table(pd.DataFrame({"a": pd.Series([0.1, None], dtype=dtype), "n": [1, 2]}), f"x{ending}")
+    assert read_table(data, name=f"x{ending}")["a"].fillna(-1).tolist() == [0.1, -1]
+
+
 @EVERY_KIND
 def test_refusals(ending):
     def refused(match, frame):
