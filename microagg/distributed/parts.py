@@ -280,8 +280,12 @@ def count(
     check_columns(pd.DataFrame(columns=table.names), names)
     check_unique_columns(names)
     dask, dataframe = load("dask"), load("dask.dataframe")
-    meta = frame_of(table.schema.empty_table().select(names), str(path))
-    frame = dataframe.from_map(Part.frame, list(table.parts), columns=names, meta=meta, enforce_metadata=False)
+    meta = _counted_frame(table.schema.empty_table().select(names), str(path))
+
+    def read(part: Part) -> pd.DataFrame:
+        return _counted_frame(part.read(names), part.label)
+
+    frame = dataframe.from_map(read, list(table.parts), meta=meta, enforce_metadata=False)
     pieces = max(1, -(-table.n // (check_k(k) * _CLASSES)))
     sizes = frame.groupby(names, dropna=False, observed=True, sort=False).size(split_out=pieces)
     # Longer than any name, the name of the sizes is that of no column.
@@ -295,6 +299,13 @@ def count(
             smallest_of[values] = min(size, smallest_of.get(values, size))
     sums = {name: sum(getattr(piece, name) for piece in counts) for name in ("records", "classes", "below", "alone")}
     return Count(**sums, smallest=min(piece.smallest for piece in counts), smallest_of=smallest_of)
+
+
+def _counted_frame(table: Any, label: str) -> pd.DataFrame:
+    """A table as a DataFrame with booleans as 0 and 1: beside missing values they would be objects in some parts."""
+    pa = load("pyarrow")
+    fields = [field.with_type(pa.int8()) if pa.types.is_boolean(field.type) else field for field in table.schema]
+    return frame_of(table.cast(pa.schema(fields)), label)
 
 
 def _count_classes(sizes: pd.DataFrame, strata: list[str], k: int) -> Count:
