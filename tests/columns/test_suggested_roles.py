@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from microagg.columns import KINDS, guess_columns
-from microagg.columns.names import NUMBERED, PATH, PSU, REPLICATE_WEIGHTS, Words, folded, known_names, parts
+from microagg.columns.names import PATH, PSU, REPLICATE_WEIGHTS, folded, known_names
 from microagg.columns.schema import ROLES
 from tests.cases import for_each
 from tests.columns.common import cycled
@@ -131,17 +131,3 @@ def test_the_file_of_words():
         rows = list(csv.DictReader(file))
     assert len({row["group"] for row in rows}) == len(rows)
     assert all(row[part] == folded(row[part]) for row in rows for part in ("words", "beginnings"))
-
-
-def test_words_of_names():
-    assert parts("HHWeight2_kg") == ("hh", "weight", "kg")
-    assert parts("IDNumber") == ("id", "number")
-    assert parts("Straße.nr") == ("strasse", "nr")
-    assert parts(7) == ()
-    assert folded("Región ÄÖ") == "region ao"
-    assert NUMBERED.in_name("paid") is None
-    assert NUMBERED.in_name("person_ids") == "ids"
-    words = Words(frozenset({"party", "vote"}), ("diagnos",))
-    assert words.in_name("party_size") == "party"
-    assert words.in_name("partition") is None
-    assert words.in_name("self-diagnosed") == "diagnosed"

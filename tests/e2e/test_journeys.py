@@ -43,13 +43,9 @@ new MutationObserver(() => {
 @pytest.mark.parametrize(
     ("name", "query"),
     [
-        ("data", "data=wine&attribute=ash"),
         ("choose_k", "data=wine&ks=3-4&methods=mdav"),
         ("clusters", "data=wine&k=4&method=mdav&second=mdav-plus"),
-        ("release", "data=wine&k=4&method=mdav"),
-        ("steps", "watch_k=4"),
         ("methods", "explained=cbfs"),
-        ("evidence", "stored=best"),
     ],
 )
 def test_the_first_visitor_of_a_server_gets_the_page_of_a_link_and_nothing_else(page, own_server, name, query):
@@ -183,7 +179,7 @@ def test_a_k_is_chosen_by_one_click_and_all_methods_are_listed_where_the_pointer
     page.get_by_text("At k = 6, ").first.wait_for()
 
 
-@pytest.mark.parametrize("name", ["census", "tarragona", "eia", "simu", "simc"])
+@pytest.mark.parametrize("name", ["tarragona", "simc"])
 def test_a_researcher_sees_two_methods_on_one_page_whose_difference_is_that_of_the_package(page, server, name):
     load_benchmark(name)
     page.goto(f"{server.url}/clusters?data={name}&k=5&method=mdav-star&second=v-mdav&demo=1")

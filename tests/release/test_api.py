@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from microagg.algorithms import registry
-from microagg.algorithms.base import Info, Param
+from microagg.algorithms.base import Info
 from microagg.api import microaggregate
 from microagg.columns.scaling import standardize
 from microagg.errors import DataError, ParameterError
@@ -103,24 +103,14 @@ class Shuffled(Blocks):
         return np.random.default_rng(self.random_state).permutation(super()._partition(X, k))
 
 
-class Declared(Shuffled):
-    """The same with the seed as a declared parameter."""
-
-    info = Info(**(vars(Shuffled.info) | {"key": "declared"}))
-    params = (Param("random_state", "int", (0, None), 1, "The seed."),)
-
-    def __init__(self, k=3, *, random_state=1):
-        super().__init__(k, random_state=random_state)
-
-
-@pytest.mark.parametrize("method", ["shuffled", "declared"])
+@pytest.mark.parametrize("method", ["shuffled", "rimhm"])
 @pytest.mark.parametrize("seed", [None, 0, 42])
 def test_seeds_reach_the_method_and_the_recipe(frame, monkeypatch, method, seed):
-    use(monkeypatch, Shuffled, Declared)
+    use(monkeypatch, Shuffled)
     release = microaggregate(frame, k=4, method=method, quasi_identifiers=QUASI, random_state=seed)
     used = release.recipe["random_state"]
     assert used == seed if seed is not None else isinstance(used, int)
-    expected = registry.ALGORITHMS[method](k=4, random_state=used).fit(standardize(frame[QUASI])).partition_
+    expected = registry.make(method, k=4, random_state=used).fit(standardize(frame[QUASI])).partition_
     assert release.partition == expected
     replayed(frame, release)
 

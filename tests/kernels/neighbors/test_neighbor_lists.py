@@ -11,15 +11,12 @@ from microagg.kernels.neighbors import neighbor_lists
 from microagg.kernels.neighbors.kd_tree import LEAF, make_tree_pool
 from microagg.kernels.neighbors.neighbor_lists import (
     empty_cache,
-    farthest_from,
     find_neighbors,
-    nearest_to,
     renew_cache,
     sums_of_nearest,
 )
-from microagg.kernels.neighbors.tree_queries import make_query
 from tests.cases import for_each
-from tests.kernels.families import FAMILIES, first, found, generate, squared
+from tests.kernels.families import FAMILIES, first, generate, squared
 
 
 def expected_lists(X, alive, records, width, far):
@@ -67,32 +64,6 @@ def test_lists_are_those_of_a_pass_over_all_records_and_kept_while_they_serve(mo
                         was = before[1][before[0][record]]
                         enough = sum(r >= 0 and groups.labels[r] < 0 for r in was) >= needed
                         assert not enough or cache.lists[cache.rows[record]].tolist() == was.tolist()
-
-
-@pytest.mark.slow
-@for_each("family", FAMILIES)
-@for_each("width", [1, 3, 8])
-def test_answers_are_the_same_whether_or_not_they_were_looked_up(family, width):
-    n = 140
-    X, rng = generate(family, n, 2)
-    pool, groups, query = make_tree_pool(X), make_groups(n, 2, 1), make_query(9)
-    near, far = empty_cache(n), empty_cache(n)
-    order = rng.permutation(n)
-    with ThreadPoolExecutor(2) as executor:
-        for at in range(n):
-            alive = np.sort(order[at:])
-            if at % 20 == 5:
-                near = renew_cache(near, pool, rng.permutation(alive)[:40], width, width, executor)
-                far = renew_cache(far, pool, rng.permutation(alive)[:40], width, width, executor, far=True)
-            for record in rng.choice(alive, 3):
-                distances = squared(X, X[record])
-                others = alive[alive != record]
-                for most in (0, 1, 4, 8):
-                    count = nearest_to(pool, near, record, most, query)
-                    assert found(count, query) == first(distances, others, most)
-                farther = first(-distances, others, 1)
-                assert farthest_from(pool, far, record, query) == (farther[0] if farther else -1)
-            take(groups, pool, 0, order[at])
 
 
 # The records nearest to every record, exact and approximate, and sums of their distances.
