@@ -45,8 +45,7 @@ _DATE = re.compile(r"\s*(\d+)([-/.])(\d+)\2(\d+)(.*)", re.ASCII | re.DOTALL)
 # The text before a number, its digits with their separators, and the text behind it.
 _NUMBER = re.compile(r"(\D*)(\d(?:.*\d)?)(\D*)", re.ASCII | re.DOTALL)
 
-# Signs of a number besides the plus and minus directly before its digits.
-_SIGNS = "()+-−–"
+_SIGNS = str.maketrans("", "", "()+-−–")
 
 # The number of cells that determine the style of a column.
 _N_EXAMINED = 10_000
@@ -271,11 +270,9 @@ class _Spelling(NamedTuple):
         mark, gap = _marks([match[2] for match in parts], decimal)
         places = [len(match[2].rpartition(mark)[2]) if mark in match[2] else 0 for match in parts]
         decimals = places[0] if len(set(places)) == 1 else None
-        outside = {(match[1].rstrip("+-"), match[3]) for match in parts}
+        # Signs, such as those in (5) €, 5- and - € 5, give way to a minus before the digits.
+        outside = {(match[1].translate(_SIGNS).lstrip(), match[3].translate(_SIGNS).rstrip()) for match in parts}
         before, behind = outside.pop() if len(outside) == 1 else ("", "")
-        # Other signs, such as those in (5), 5- and - € 5, give way to a minus before the digits.
-        if set(before + behind) & set(_SIGNS):
-            before = behind = ""
         words = Counter(cell for cell in cells if cell in absent).most_common(1)
         missing_word = words[0][0] if words else ""
         dated = _date_form(dates, month_first)
