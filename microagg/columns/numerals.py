@@ -235,12 +235,13 @@ def _convert(value: Any) -> float | None:
         number = float(value)
     except (ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) else None
+    # As of text, larger whole numbers may have more digits than a float.
+    return number if abs(number) < 2.0**53 or (math.isfinite(number) and number == value) else None
 
 
 def _number_error(name: Any, value: Any, row: int, notation: str = POINT) -> str:
     start = f"column {name!r} has {value!r} in record {row} (counting from 0), "
-    if isinstance(value, str) and re.fullmatch(r"[-+]?\d{16,}", value.strip(), re.ASCII):
+    if re.fullmatch(r"[-+]?\d{16,}", str(value).strip(), re.ASCII):
         return f"{start}which has more digits than a number keeps: do not read the column as numbers, or shorten them."
     example = "1234.5" if notation == POINT else "1234,5"
     return f"{start}which is no number: recode it, such as {example}, or name it among the missing codes."

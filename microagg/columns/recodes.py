@@ -32,7 +32,7 @@ from microagg.columns.records import is_number, without_codes
 from microagg.columns.schema import column_names
 from microagg.columns.taxonomy import ANYTHING, category, code_length
 from microagg.columns.values import ColumnValues
-from microagg.errors import ParameterError
+from microagg.errors import DataError, ParameterError
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -89,11 +89,17 @@ def recoded(
     numbers of each new value do not overlap those of another one.
     """
     options = dict(options or {})
+    numbers = options.get("numbers")
+    notations = dict(numbers) if isinstance(numbers, Mapping) else dict.fromkeys(column_names("numbers", numbers))
+    for name, form in notations.items():
+        if form == numerals.COMMA and name in frame and is_float_dtype(frame[name].dtype):
+            raise DataError(
+                f"column {name!r} holds numbers that were read with a decimal point, so {form!r} is too late: read the "
+                "file with decimal=',' or leave the column out of numbers."
+            )
     if not recodes:
         return frame, options
     check_columns(frame, list(recodes), " (it is to be recoded)")
-    numbers = options.get("numbers")
-    notations = dict(numbers) if isinstance(numbers, Mapping) else dict.fromkeys(column_names("numbers", numbers))
     result = frame.copy(deep=False)
     for name, changes in recodes.items():
         series: pd.Series[Any] = frame[name]

@@ -128,6 +128,7 @@ def test_units_must_be_one(values):
         (["1,5", "2.5"], COMMA, "has '2.5' in record 1 (counting from 0), which is no number: recode it, such as"),
         (["€5", "< 5"], None, "has '< 5' in record 1 (counting from 0), which is no number"),
         (["1", "9007199254740993"], None, "in record 1 (counting from 0), which has more digits than a number keeps"),
+        (["1", 2**53 + 1], None, "has 9007199254740993 in record 1 (counting from 0), which has more digits than a"),
         ([1.5, float("inf")], None, "has inf in record 1 (counting from 0), which is no number"),
     ],
 )

@@ -121,6 +121,13 @@ def test_a_fraction_among_whole_numbers_and_missing_ones(dtype):
     assert result.fillna(-1).tolist() == [0.5, 0.0, -1.0]
 
 
+def test_a_decimal_comma_declared_for_numbers_is_an_error():
+    frame = pd.DataFrame({"a": [1.234, 2.0], "b": [1, 2]})
+    with pytest.raises(DataError, match="column 'a' holds numbers that were read with a decimal point"):
+        microaggregate(frame, k=2, numbers={"a": "1.234,5"})
+    assert recoded(frame, None, {"numbers": {"b": "1.234,5"}})[0] is frame
+
+
 def test_a_number_of_too_many_digits_beside_fractions_is_an_error():
     with pytest.raises(ParameterError, match=f"'a' has {2**53 + 1} beside fractions after recoding"):
         one([2**53 + 1, 5], {"5": "0.5"})
