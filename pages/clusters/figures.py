@@ -11,7 +11,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from microagg import metrics
-from microagg.optimum.bounds import Bound
 from microagg.partition import Partition
 from microagg.validation import FloatArray, IntArray
 from pages.clusters.plane import View
@@ -19,6 +18,7 @@ from pages.shared import theme
 from pages.shared.figures import add_line, finish
 from pages.shared.text import count, escape_html, percent
 
+HEIGHT = 250  # pixels, of the curves against k
 _WORST_GROUPS = 5  # those with the largest losses, which stand out
 
 # Losses below this share of the largest get one color, and so does the least twentieth.
@@ -151,27 +151,6 @@ def tenth_in_words(sides: Sequence[Side]) -> str:
     return f"{'The worst group causes' if few else 'The worst 10 % of groups cause'} {' and '.join(parts)} of the loss"
 
 
-def losses_against_k(rows: pd.DataFrame, k: int, bounds: Sequence[Bound]) -> go.Figure:
-    """Draw the loss of each method at each k, by rows of a sweep, with the lower bound as an area."""
-    figure = go.Figure()
-    if any(bound.information_loss for bound in bounds):
-        at, least = [bound.k for bound in bounds], [bound.information_loss for bound in bounds]
-        area = {"fill": "tozeroy", "fillcolor": theme.FLOOR_FILL}
-        add_line(figure, at, least, "lower bound", {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}, **area)
-    for variant, part in rows.groupby("variant", sort=False):
-        style, part = theme.style(str(variant)), part.sort_values("k")
-        figure.add_scatter(
-            x=part["k"],
-            y=part["information_loss"],
-            mode="lines+markers",
-            name=escape_html(part["title"].iloc[0]),
-            line={"color": style.color, "width": 2.5},
-            marker={"symbol": style.symbol, "size": 8},
-            hovertemplate="k = %{x}: %{y:.4~g} %<extra>%{fullData.name}</extra>",
-        )
-    return _by_k(figure, k, "information loss (%)")
-
-
 def difference_by_k(rows: pd.DataFrame, sides: Sequence[Side], k: int) -> go.Figure:
     """Draw how much lower the loss of the first side's method is than that of the second, a bar for each k."""
     less, (one, two) = lower_losses(rows, sides), sides
@@ -183,7 +162,10 @@ def difference_by_k(rows: pd.DataFrame, sides: Sequence[Side], k: int) -> go.Fig
         customdata=[escape_html((one if value >= 0 else two).label) for value in less],
         hovertemplate="k = %{x}: %{customdata} by %{y:.2~g} %<extra></extra>",
     )
-    return _by_k(figure, k, f"lower loss of {escape_html(one.label)} (%)")
+    figure.add_vline(x=k, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"})
+    figure.update_xaxes(title="k, the minimum group size (records)", dtick=2)
+    figure.update_yaxes(title=f"lower loss of {escape_html(one.label)} (%)")
+    return finish(figure, HEIGHT)
 
 
 def lower_losses(rows: pd.DataFrame, sides: Sequence[Side]) -> pd.Series:
@@ -191,11 +173,3 @@ def lower_losses(rows: pd.DataFrame, sides: Sequence[Side]) -> pd.Series:
     losses = rows.pivot_table(index="k", columns="variant", values="information_loss")
     one, two = (losses[side.key] for side in sides)
     return (100 * (1 - one / two)).dropna()
-
-
-def _by_k(figure: go.Figure, k: int, title: str) -> go.Figure:
-    figure.add_vline(x=k, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"})
-    figure.update_xaxes(title="k", dtick=2)
-    figure.update_yaxes(title=title, rangemode="tozero")
-    figure.update_layout(showlegend=len(figure.data) > 1)
-    return finish(figure, 250)

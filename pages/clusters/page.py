@@ -18,7 +18,7 @@ from microagg.tables import digest_array, to_csv
 from pages.clusters import figures, group, plane
 from pages.clusters.figures import Side
 from pages.clusters.plane import View
-from pages.shared import certificate, jobs, methods, shell, state
+from pages.shared import certificate, curves, jobs, methods, shell, state
 from pages.shared.figures import download, show_figure
 from pages.shared.text import count, describe_gap, escape_markdown, listing, percent
 from pages.shared.workspace import Workspace, chosen_workspace
@@ -126,12 +126,14 @@ def _against_k(workspace: Workspace, sides: list[Side]) -> None:
         return
     k, less = state.current().k, figures.lower_losses(rows, sides)
     [one, two], wins = [side.label for side in sides], int((less > 0).sum())
-    curves, difference = st.columns(2, gap="large")
-    with curves:
+    left, right = st.columns(2, gap="large")
+    with left:
         alt = f"Information loss of {one} and {two} by k, with the lower bound."
-        figure = figures.losses_against_k(rows, k, certificate.floors(workspace, ks))
+        bounds = [bound for bound in certificate.floors(workspace, ks) if bound.information_loss]
+        chosen = (sides[0].key, k)
+        figure = curves.measure_curves(rows, "information_loss", floor=bounds, selected=chosen, height=figures.HEIGHT)
         show_figure(figure, title=f"Loss of {one} and {two} by k", key="losses_by_k", alt=alt)
-    with difference:
+    with right:
         title = f"{one} has lower loss than {two} at {wins} of {len(less)} values of k" if not missing else "Difference"
         figure = figures.difference_by_k(rows, sides, k)
         show_figure(figure, title=title, key="difference_by_k", alt=f"{title}.")

@@ -20,6 +20,8 @@ from pages.shared.measures import Measure
 from pages.shared.text import count, describe_gap, escape_html, percent
 
 _MOST = 14  # methods in a list
+_LONGEST = 18  # characters of a name beside the plot
+_NAME, _AROUND = 16, 70  # pixels: the height of a name, and that of what is above and below a plot
 _MOST_TICKS = 12  # with more values of k, not each has a tick
 HEIGHT = 420  # pixels
 _K = "k, the minimum group size (records)"
@@ -153,6 +155,7 @@ def measure_curves(
     limits: tuple[int | None, float | None] = (None, None),
     line: tuple[str, Mapping[int, float]] | None = None,
     selected: tuple[str, int] | None = None,
+    height: int = HEIGHT,
 ) -> go.Figure:
     """Draw a measure against k or the number of records, a line for each method.
 
@@ -179,6 +182,7 @@ def measure_curves(
         ring(figure, chosen[across], measure.factor * chosen[name], "chosen")
     up = chart.measure_axis()
     along = _across_axis(figure, positions, against)
+    lines = [trace for trace in figure.data if trace.name not in ("lowest loss", "chosen")]
     if limits != (None, None):
         _acceptable(figure, along, up, *limits)
     if against == "k":
@@ -186,8 +190,49 @@ def measure_curves(
         if selected:
             line_at_k = {"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"}
             figure.add_vline(selected[1], line=line_at_k, layer="below", name="chosen k")
-    figure.update_layout(clickmode="event+select", showlegend=True, hovermode="closest")
-    return finish(figure, HEIGHT).update_layout(hoverlabel=HOVER)
+    figure.update_layout(clickmode="event+select", hovermode="closest")
+    finish(figure, height).update_layout(hoverlabel=HOVER)
+    _name_lines(figure, lines, along[1], up)
+    return figure
+
+
+def _name_lines(figure: go.Figure, lines: Sequence[go.Scatter], end: float, up: Axis) -> None:
+    """Write the names of ``lines`` to the right of the plot, each at the height of its line's end and joined to it."""
+    ends = sorted(
+        (float(y), x, line.name, line.line.color)
+        for line in lines
+        for x, y in [(x, y) for x, y in zip(line.x, line.y, strict=True) if not math.isnan(y)][-1:]
+    )
+    gap, longest = _NAME / (figure.layout.height - _AROUND), max(len(name) for *_, name, _ in ends)
+    if longest > _LONGEST or gap * len(ends) > 1:
+        figure.update_layout(showlegend=True)
+        return
+    (low, high), last = up.range(), max(x for _, x, *_ in ends)
+    across = math.log10 if figure.layout.xaxis.type == "log" else float
+    for (y, x, name, color), share in zip(ends, spread([up.share(y) for y, *_ in ends], gap), strict=True):
+        figure.add_annotation(
+            text=f'<span style="color:{color}">■</span> {name}',
+            x=across(x if x == last else end),
+            y=up.coordinate(y),
+            ax=across(end),
+            ay=low + share * (high - low),
+            axref="x",
+            ayref="y",
+            xanchor="left",
+            arrowhead=0,
+            arrowcolor=color,
+            font={"size": 12},
+        )
+    figure.update_layout(showlegend=False, margin_r=24 + 7 * longest)
+
+
+def spread(places: Sequence[float], gap: float) -> np.ndarray:
+    """Return ascending ``places`` between 0 and 1, moved as little as need be to be ``gap`` apart."""
+    steps = gap * np.arange(len(places))
+    rest, ends = np.asarray(places) - steps, range(1, len(places) + 1)
+    # Isotonic regression: what is left must not descend.
+    level = [max(min(rest[i:j].mean() for j in ends[at:]) for i in range(at + 1)) for at in range(len(rest))]
+    return np.clip(level, 0, 1 - steps[-1]) + steps
 
 
 def _floor(figure: go.Figure, floor: Sequence[Bound], rows: pd.DataFrame) -> None:

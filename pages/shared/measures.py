@@ -29,7 +29,7 @@ _SECONDS = Measure(
 NUMBERS = {
     "information_loss": Measure(
         "Loss",
-        "information loss IL = 100 · SSE / SST (%)",
+        "information loss IL (%)",
         "{:.4g} %",
         "**Information loss (IL)** = 100 · SSE / SST: the share of the data's variation that lies within groups.",
     ),

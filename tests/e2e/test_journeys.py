@@ -88,7 +88,7 @@ def test_from_start_to_the_clusters_of_a_clicked_point(page, server):
     page.locator(".st-key-chosen").get_by_role("button", name="k = 8").wait_for()
     wait_until_idle(page)
     names = ["MDAV", "MDAV+", "V-MDAV", "MDAV*"]
-    shown = page.locator(".legendtext").all_text_contents()
+    shown = [text.removeprefix("■ ") for text in page.locator(".annotation-text").all_text_contents()]
     assert set(names) <= set(shown)
     # k = 5 is the usual one.
     until_address(page, "method=mdav-star", lambda: click_point(page, names.index("MDAV*"), 2))

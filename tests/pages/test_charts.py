@@ -101,3 +101,28 @@ def test_a_table_has_a_row_for_each_mark_named_as_the_axes_are():
     assert cells["x"].tolist() == ["a", "b"] * 3
     assert cells["y"].tolist() == ["r", "r", "s", "s", "t", "t"]
     assert table(go.Figure()).empty
+
+
+# --- names beside the lines -------------------------------------------------------------------------------------------
+
+
+def test_places_move_as_little_as_need_be():
+    assert curves.spread([0.1, 0.5, 0.9], 0.1) == pytest.approx([0.1, 0.5, 0.9])
+    assert curves.spread([0.2, 0.5, 0.5], 0.1) == pytest.approx([0.2, 0.45, 0.55])
+    assert curves.spread([0.0, 0.0, 1.0, 1.0], 0.2) == pytest.approx([0.0, 0.2, 0.8, 1.0])
+    places = np.sort(np.random.default_rng(0).uniform(size=9))
+    assert np.diff(curves.spread(places, 0.1)).min() == pytest.approx(0.1)
+
+
+def test_lines_are_named_at_their_ends_in_their_order_or_by_a_legend_if_a_name_is_long():
+    rows = runs([2, 3, 4], mdav=[1.0, 2, 3], md=[2.0, 2.5, np.nan])
+    figure = curves.measure_curves(rows, "information_loss", floor=[Bound(k, 1.0, 0.5, 0.0) for k in (2, 3, 4)])
+    names = [note for note in figure.layout.annotations if "■" in note.text]
+    assert [note.text.rpartition(" ")[2] for note in sorted(names, key=lambda note: note.ay)] == ["bound", "MD", "MDAV"]
+    assert [note.y for note in names] == [0.5, 2.5, 3]
+    assert not figure.layout.showlegend
+    [trace] = of_kind(figure, "MD")
+    assert trace.line.color in names[1].text
+    long = rows.assign(title=rows["title"] + " with a name that is too long")
+    figure = curves.measure_curves(long, "information_loss")
+    assert (figure.layout.showlegend, len(figure.layout.annotations)) == (True, 0)
