@@ -31,6 +31,8 @@ function paper(layout) {
     if (/^[xy]axis\d*$/.test(name)) return { ...part, gridcolor: GRID, linecolor: GRID, zerolinecolor: GRID, tickfont: {}, title: { ...part.title, font: {} } };
     return /font$/.test(name) ? INK : part;
   };
-  const { annotations = [], ...rest } = layout, notes = annotations.map((note) => ({ ...note, font: { ...INK, ...note.font, size: INK.size } }));
+  // Names beside the lines find no room in a column: a legend has them.
+  const { annotations = [], ...rest } = layout, shown = annotations.filter(({ axref }) => !axref), notes = shown.map((note) => ({ ...note, font: { ...INK, ...note.font, size: INK.size } }));
+  if (shown.length < annotations.length) Object.assign(rest, { showlegend: true, margin: { ...rest.margin, r: 10 } });
   return { ...JSON.parse(JSON.stringify(rest, inked)), annotations: notes, font: INK, width: PAPER, paper_bgcolor: NOTHING, plot_bgcolor: NOTHING };
 }
