@@ -112,7 +112,7 @@ CHECKS = {
         Check("releases", "stop warn ok"),
         Check("unchecked", "warn", in_parts=True),
         Check("accepted", "warn"),
-        Check("risk", "warn ok", None, *_K),
+        Check("risk", "warn ok", None, *_K, of_columns=True),
         Check("loss", "warn ok", None, *_K),
     )
 }

@@ -184,11 +184,7 @@ def _draw_controls(workspace: Workspace) -> tuple[str, str] | None:
 
 def _stored_in_words(rows: pd.DataFrame) -> str:
     stored = 0 if rows.empty else int(rows["stored"].sum())
-    return (
-        f"{stored:,} of {count(len(rows), 'run')} stored with microagg; their time is of another machine."
-        if stored
-        else ""
-    )
+    return f"{stored:,} of {count(len(rows), 'run')} stored with microagg, timed on another machine." if stored else ""
 
 
 def _curves(
@@ -220,7 +216,7 @@ def _curves(
         "numbers.",
         captions=[
             "Click a value of k to choose it: larger groups protect better and lose more detail. ▲: a threshold used in "
-            f"practice. {measure.meaning}"
+            f"practice. Ring: the chosen run. {measure.meaning}"
             f"{f' {FLOOR}' if has_floor else ''}",
             _guaranteed_in_words(workspace, drawn) if is_loss else "",
         ],

@@ -54,9 +54,10 @@ def picture(
         return waiting(measure, HEIGHT)
     missing = len(rows) - len(measured)
     drawn, chosen = _shown_limits(workspace, ks, risk, loss), (methods.chosen(workspace), choices.k)
+    runs = measured.replace({"title": {methods.title(state.FOUND): "the best known partition"}})
     return Picture(
         risk_map(measured, risk, loss, drawn, chosen),
-        sweeps.risk_summary(measured, risk, loss, limits.current().risk),
+        sweeps.risk_summary(runs, risk, loss, limits.current().risk),
         CHART,
         f"A loss against a risk, {measure.label}: {count(len(measured), 'run')}, which the table below lists, too.",
         captions=(

@@ -54,7 +54,7 @@ def body() -> None:
 
 
 def _controls(workspace: Workspace) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", width=660):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", width=660, key="clusters_choices"):
         label = f"Compare {methods.title(methods.chosen(workspace))} with"
         fitting = methods.fitting(workspace)
         second = methods.second(workspace)
@@ -126,7 +126,7 @@ def _against_k(workspace: Workspace, sides: list[Side]) -> None:
         return
     k, less = state.current().k, figures.lower_losses(rows, sides)
     [one, two], wins = [side.label for side in sides], int((less > 0).sum())
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns(2)
     with left:
         alt = f"Information loss of {one} and {two} by k, with the lower bound."
         bounds = [bound for bound in certificate.floors(workspace, ks) if bound.information_loss]
@@ -207,7 +207,7 @@ def _save(workspace: Workspace, view: View, sides: list[Side]) -> None:
             columns |= {f"group by {side.label}": side.partition.labels + 1, f"loss by {side.label} (%)": side.shares}
         return to_csv(pd.DataFrame(columns))
 
-    download("Data of the figure (CSV)", table, "groups.csv", type="tertiary")
+    download("Data of the figure (CSV)", table, "groups.csv")
 
 
 def _describe(workspace: Workspace, sides: list[Side], results: list[Result]) -> None:

@@ -149,7 +149,7 @@ def _offer_suggestions(table: Table) -> None:
         acceptable = [name for name in unsure if name not in lost]
         if acceptable:
             label = f"Accept too: {rows.some(acceptable)}"
-            st.button(label, key="accept_unsure", on_click=columns.accept, args=(table, acceptable))
+            st.button(label, key="accept_unsure", on_click=columns.accept, args=(table, acceptable), wrap=True)
         if sure:
             shell.link("choose_k", "**Choose k →**")
 

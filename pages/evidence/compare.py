@@ -58,7 +58,7 @@ def _duel() -> None:
                         alt=f"{title}: {conclusions.describe_wins(part, first, second)}.",
                     )
     st.caption(
-        f"Bars above zero: {escape_markdown(landscape.title(first))} has lower loss, by so many percent; below zero: "
+        f"Bars above zero: by how many percent the loss of {escape_markdown(landscape.title(first))} is lower; below zero: that of "
         f"{escape_markdown(landscape.title(second))}. Beyond 20 the axis of k is not to scale. "
         f"{sentence(conclusions.describe_wins(table, first, second))}, over {count(table['data'].nunique(), 'data set')}. "
         f"SimU and SimC: mean and standard deviation (whisker) over {landscape.SEEDS} random data sets. Best γ: the lowest "

@@ -21,7 +21,7 @@ _STATISTICS = {"mean": "Mean", "median": "Median", "ancestor": "Range or common 
 
 def body() -> None:
     workspace = chosen_workspace()
-    card, below = st.container(), st.container()
+    card, below = st.container(), st.container(key="checks")
     with st.expander("Options: values of a group, guarantees beyond k, earlier release", key="release_options"):
         _values(workspace)
         _beyond_k(workspace)

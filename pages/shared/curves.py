@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,8 +21,8 @@ from pages.shared.measures import Measure
 from pages.shared.text import count, describe_gap, escape_html, percent
 
 _MOST = 14  # methods in a list
-_LONGEST = 18  # characters of a name beside the plot
-_NAME, _AROUND = 16, 70  # pixels: the height of a name, and that of what is above and below a plot
+_WIDEST = 18  # characters of a line of a name beside the plot
+_LINE, _AROUND = 15, 70  # pixels: the height of such a line, and that of what is above and below a plot
 _MOST_TICKS = 12  # with more values of k, not each has a tick
 HEIGHT = 420  # pixels
 _K = "k, the minimum group size (records)"
@@ -104,8 +105,8 @@ class _Chart:
         self.figure.update_yaxes(title=self.measure.axis, **axis.layout())
         return axis
 
-    def targets(self, span: tuple[float, float]) -> None:
-        """Mark the thresholds used in practice, and make each place of the plot choose the nearest k."""
+    def targets(self, span: tuple[float, float], *, rules: bool) -> None:
+        """Make each place of the plot choose the nearest k; with ``rules`` mark the thresholds used in practice."""
         ks = list(self._at)
         bounds = edges(ks, span, steep=self.figure.layout.xaxis.type == "log")
         axis: dict[str, Any] = {"yaxis": "y2", "showlegend": False}
@@ -127,16 +128,16 @@ class _Chart:
                 **axis,
                 **look,
             )
-        if rules := [rule for rule in RULES if span[0] <= rule.k <= span[1]]:
+        if marked := [rule for rule in RULES if rules and span[0] <= rule.k <= span[1]]:
             self.figure.add_scatter(
-                x=[rule.k for rule in rules],
-                y=[0.02] * len(rules),
+                x=[rule.k for rule in marked],
+                y=[0.02] * len(marked),
                 mode="markers",
                 marker={"symbol": "triangle-up", "size": 10, "color": theme.NEUTRAL},
                 name="rules",
-                customdata=[["", rule.k] for rule in rules],
+                customdata=[["", rule.k] for rule in marked],
                 hovertext=[
-                    f"<b>k = {rule.k}, {escape_html(rule.authority)}</b>: {escape_html(rule.text)}" for rule in rules
+                    f"<b>k = {rule.k}, {escape_html(rule.authority)}</b>: {escape_html(rule.text)}" for rule in marked
                 ],
                 hovertemplate="%{hovertext}<br>Check your own rules<extra></extra>",
                 unselected={"marker": {"opacity": 1}},
@@ -152,7 +153,7 @@ def measure_curves(
     against: str = "k",
     floor: Sequence[Bound] = (),
     best: Mapping[int, float] | None = None,
-    limits: tuple[int | None, float | None] = (None, None),
+    limits: tuple[int | None, float | None] | None = None,
     line: tuple[str, Mapping[int, float]] | None = None,
     selected: tuple[str, int] | None = None,
     height: int = HEIGHT,
@@ -161,8 +162,8 @@ def measure_curves(
 
     ``rows`` are those of a sweep with variant and title, ``name`` is one of :func:`pages.shared.measures.measures`.
     ``floor`` and ``best`` are lower bounds and lowest known losses by k, in percent; ``limits`` are the smallest k whose
-    risk is acceptable and the largest acceptable loss, None for none; ``line`` is a reference line: name, and value at
-    each place.
+    risk is acceptable and the largest acceptable loss, None for none: with them, thresholds used in practice are marked,
+    too. ``line`` is a reference line: name, and value at each place.
     """
     numeric = "sse" in rows
     measure = measures.measures(numeric=numeric, bounded=True)[name]
@@ -183,10 +184,10 @@ def measure_curves(
     up = chart.measure_axis()
     along = _across_axis(figure, positions, against)
     lines = [trace for trace in figure.data if trace.name not in ("lowest loss", "chosen")]
-    if limits != (None, None):
+    if limits and limits != (None, None):
         _acceptable(figure, along, up, *limits)
     if against == "k":
-        chart.targets(along)
+        chart.targets(along, rules=limits is not None)
         if selected:
             line_at_k = {"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"}
             figure.add_vline(selected[1], line=line_at_k, layer="below", name="chosen k")
@@ -199,19 +200,21 @@ def measure_curves(
 def _name_lines(figure: go.Figure, lines: Sequence[go.Scatter], end: float, up: Axis) -> None:
     """Write the names of ``lines`` to the right of the plot, each at the height of its line's end and joined to it."""
     ends = sorted(
-        (float(y), x, line.name, line.line.color)
+        (float(y), x, textwrap.wrap(line.name, _WIDEST, break_on_hyphens=False), line.line.color)
         for line in lines
         for x, y in [(x, y) for x, y in zip(line.x, line.y, strict=True) if not math.isnan(y)][-1:]
     )
-    gap, longest = _NAME / (figure.layout.height - _AROUND), max(len(name) for *_, name, _ in ends)
-    if longest > _LONGEST or gap * len(ends) > 1:
+    names = [name for *_, name, _ in ends]
+    gap = _LINE * max(map(len, names)) / (figure.layout.height - _AROUND)
+    if gap * len(names) > 1:
         figure.update_layout(showlegend=True)
         return
     (low, high), last = up.range(), max(x for _, x, *_ in ends)
     across = math.log10 if figure.layout.xaxis.type == "log" else float
     for (y, x, name, color), share in zip(ends, spread([up.share(y) for y, *_ in ends], gap), strict=True):
         figure.add_annotation(
-            text=f'<span style="color:{color}">■</span> {name}',
+            text=f'<span style="color:{color}">■</span> {"<br>".join(name)}',
+            align="left",
             x=across(x if x == last else end),
             y=up.coordinate(y),
             ax=across(end),
@@ -223,7 +226,7 @@ def _name_lines(figure: go.Figure, lines: Sequence[go.Scatter], end: float, up: 
             arrowcolor=color,
             font={"size": 12},
         )
-    figure.update_layout(showlegend=False, margin_r=24 + 7 * longest)
+    figure.update_layout(showlegend=False, margin_r=24 + 7 * max(map(len, itertools.chain(*names))))
 
 
 def spread(places: Sequence[float], gap: float) -> np.ndarray:

@@ -89,7 +89,7 @@ def _risk(name: str, label: str, axis: str, further: str = "") -> Measure:
 #: The risks of a risk map.
 RISKS = {
     "max_reidentification": _risk(
-        "max_reidentification", "Smallest group", "re-identification risk by groups alone: 1 / smallest group (%)"
+        "max_reidentification", "Smallest group", "re-identification risk: 1 / smallest group (%)"
     ),
     "record_linkage": _risk("record_linkage", "Record linkage", "records linked to their originals (% of records)"),
     "homogeneous": _risk(

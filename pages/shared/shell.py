@@ -188,7 +188,7 @@ def link(name: str, label: str, *, tip: str | None = None) -> None:
     st.page_link(_path_of(name), label=label, help=tip, query_params=state.to_query())
 
 
-def button(label: str, name: str, choose: Callable[[], None], *, kind: Kind = "tertiary") -> None:
+def button(label: str, name: str, choose: Callable[[], None], *, kind: Kind = "secondary") -> None:
     """Draw a button that calls ``choose`` and leads to a page."""
 
     def leave() -> None:

@@ -18,7 +18,7 @@ from microagg.explain import MOST_RECORDS, optimum, player
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray
 from pages.shared import jobs, state, theme
-from pages.shared.figures import finish, ring, show_figure
+from pages.shared.figures import Axis, finish, ring, show_figure
 from pages.shared.text import count, percent
 from pages.shared.workspace import chosen_workspace
 
@@ -165,5 +165,8 @@ def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
     loss = optimum.loss_at(rows, gamma)
     ring(figure, [max(gamma, low)], [loss], f"γ = {gamma:g}: {percent(loss)}")
     figure.update_xaxes(title="γ (log scale)", type="log", range=[np.log10(low), np.log10(high)], dtick=1)
-    figure.update_yaxes(title="information loss (%)", rangemode="tozero")
+    figure.update_xaxes(exponentformat="none")
+    losses = rows[["v-mdav", "mdav-star", "optimum"]].to_numpy(float)
+    axis = Axis.of(losses[np.isfinite(losses)], steep=True, from_zero=True)
+    figure.update_yaxes(title="information loss (%)", **axis.layout())
     return finish(figure, 300)

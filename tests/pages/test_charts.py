@@ -114,7 +114,7 @@ def test_places_move_as_little_as_need_be():
     assert np.diff(curves.spread(places, 0.1)).min() == pytest.approx(0.1)
 
 
-def test_lines_are_named_at_their_ends_in_their_order_or_by_a_legend_if_a_name_is_long():
+def test_lines_are_named_at_their_ends_in_their_order_or_by_a_legend_without_room():
     rows = runs([2, 3, 4], mdav=[1.0, 2, 3], md=[2.0, 2.5, np.nan])
     figure = curves.measure_curves(rows, "information_loss", floor=[Bound(k, 1.0, 0.5, 0.0) for k in (2, 3, 4)])
     names = [note for note in figure.layout.annotations if "■" in note.text]
@@ -123,6 +123,8 @@ def test_lines_are_named_at_their_ends_in_their_order_or_by_a_legend_if_a_name_i
     assert not figure.layout.showlegend
     [trace] = of_kind(figure, "MD")
     assert trace.line.color in names[1].text
-    long = rows.assign(title=rows["title"] + " with a name that is too long")
+    long = rows.assign(title=rows["title"] + " with a name of many words")
     figure = curves.measure_curves(long, "information_loss")
+    assert figure.layout.annotations[0].text.endswith("MD with a name of<br>many words")
+    figure = curves.measure_curves(long, "information_loss", height=120)
     assert (figure.layout.showlegend, len(figure.layout.annotations)) == (True, 0)

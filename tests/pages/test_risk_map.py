@@ -47,9 +47,8 @@ def test_points_are_one_over_the_smallest_group_and_the_loss_of_each_run():
     lowest = [landscape.best("wine", k).information_loss for k in (3, 4, 5, 6)]
     assert np.allclose(found["lowest loss at each risk"][0], [100 / k for k in (6, 5, 4, 3)])
     assert np.allclose(found["lowest loss at each risk"][1], lowest[::-1])
-    says = (
-        f"**With a risk of at most 20 % for every record, Best known at k = 5 has the lowest loss: {lowest[2]:.1f} %**"
-    )
+    limit, loss = "**With a risk of at most 20 % for every record", f"{lowest[2]:.1f} %**"
+    says = f"{limit}, the best known partition at k = 5 has the lowest loss: {loss}"
     assert title_of(app) == says
 
 
@@ -114,7 +113,7 @@ def test_risks_that_fit_are_offered_and_stand_in_the_table(is_numeric):
 def test_what_is_acceptable_is_drawn_and_stands_in_the_address():
     query = {"methods": ["mdav", "md"], "method": "md", "measure": "risk", "risk_limit": "10", "limit": "10"}
     app = open_page("choose_k", data="wine", ks="3-8", **query)
-    assert re.search(r"at most 10 %.* least is 12\.5 %, Best known at k = 8", title_of(app))
+    assert re.search(r"at most 10 %.* least is 12\.5 %, the best known partition at k = 8", title_of(app))
     choose(app, w_risk_limit=25.0)
     choose(app, w_limit=30.0)
     assert (app.query_params["risk_limit"], app.query_params["limit"], app.query_params["k"]) == ("25", "30", "4")
