@@ -53,7 +53,8 @@ def _duel() -> None:
                     title = "All data sets" if data == "all" else datasets.describe(data).title
                     show_figure(
                         _duel_panel(part, first, second, span, with_names=data == "all"),
-                        title=f"{title}: {conclusions.describe_panel(part, first, second)}",
+                        # A narrow title does not break within the name of a method.
+                        title=f"{title}: {conclusions.describe_panel(part, first, second)}".replace("-", "\u2011"),
                         key=f"duel_{data}",
                         alt=f"{title}: {conclusions.describe_wins(part, first, second)}.",
                     )
