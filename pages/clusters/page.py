@@ -126,7 +126,7 @@ def _against_k(workspace: Workspace, sides: list[Side]) -> None:
         return
     k, less = state.current().k, figures.lower_losses(rows, sides)
     [one, two], wins = [side.label for side in sides], int((less > 0).sum())
-    left, right = st.columns(2)
+    left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         alt = f"Information loss of {one} and {two} by k, with the lower bound."
         bounds = [bound for bound in certificate.floors(workspace, ks) if bound.information_loss]
