@@ -80,9 +80,6 @@ def assert_same(variant, X, k, until=1):
     assert len(differing) == 0, f"{name(variant)}, n={len(X)}, k={k}, until={until}: first differs at {differing[0]}"
 
 
-# ---- The same labels -------------------------------------------------------------------------------------------------
-
-
 @every_variant
 @for_each(
     ("benchmark", "k"),
@@ -110,9 +107,6 @@ def test_hardly_enough_records(variant, family):
         for n in sorted({k, k + 1, 2 * k - 1, 2 * k, 2 * k + 1, 3 * k - 1, 3 * k, 3 * k + 1, 4 * k, 5 * k + 1}):
             X, _ = generate(family, max(n, 3), 2)
             assert_same(variant, X[:n], k)
-
-
-# ---- Whatever is looked up, and on however many threads --------------------------------------------------------------
 
 
 @every_variant
@@ -154,9 +148,6 @@ def test_algorithms_that_start_from_these(key):
         # DBA-2 may have no group to split.
         assert trees or key == "dba-2"
         assert np.array_equal(labels, by_passes((key, {}), X, k))
-
-
-# ---- What surrounds a run --------------------------------------------------------------------------------------------
 
 
 @every_variant

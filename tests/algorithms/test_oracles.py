@@ -99,8 +99,6 @@ def test_labels_agree_on_any_small_integers(variant, table):
     assert_agrees(X, k, variant)
 
 
-# ---- The oracles themselves ------------------------------------------------------------------------------------------
-
 #: The example by which [S0] explains MDAV*; its centroid is 34, its SST 17966.
 TOY = np.array([1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100], dtype=float)[:, np.newaxis]
 

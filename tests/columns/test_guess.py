@@ -22,9 +22,6 @@ def names_of(columns, role):
     return [name for name, column in columns.items() if column.role == role]
 
 
-# --- whole files ------------------------------------------------------------------------------------------------------
-
-
 def test_a_file_of_a_hospital_loses_no_column_by_its_guesses():
     columns = by_name(frame := read_table(hospital_csv(), name="x.csv", encoding="cp1252"))
     assert names_of(columns, "identifiers") == ["Fall-Nr."]
@@ -75,9 +72,6 @@ def test_adult(benchmark):
     named = {role: tuple(names_of(columns, role)) for role in ROLES}
     schema = Schema.infer(frame, **named | {"weights": "fnlwgt"})
     assert set(schema.taxonomies) == {*benchmark("adult").schema.taxonomies, "education", "relationship"}
-
-
-# --- roles ------------------------------------------------------------------------------------------------------------
 
 
 @for_each(
@@ -177,8 +171,6 @@ def test_columns_that_can_be_no_quasi_identifier(values, kind, what):
     assert what in reasons(column)
 
 
-# --- any file ---------------------------------------------------------------------------------------------------------
-
 CELLS = st.one_of(
     st.none(),
     st.integers(-1000, 1000),
@@ -210,9 +202,6 @@ def test_any_file_has_its_guesses(rows, name):
         assert column.gaps in column.possible_gaps
         assert not column.decided
         assert all(code in frame[column.name].tolist() for code in column.possible_codes)
-
-
-# --- what somebody decides --------------------------------------------------------------------------------------------
 
 
 def small_messy():
@@ -295,9 +284,6 @@ def test_what_a_schema_declares_counts(benchmark):
         ("numeric", "year"),
         ("numeric", "1.234,5"),
     ]
-
-
-# --- what a release is told -------------------------------------------------------------------------------------------
 
 
 def test_decisions_as_arguments():

@@ -79,9 +79,6 @@ def test_what_is_no_number(text):
     assert [parse(text, notation) for notation in NOTATIONS] == [None, None]
 
 
-# ---- What a column shows ---------------------------------------------------------------------------------------------
-
-
 def column(*values, **how):
     return pd.Series(list(values), name="pay", **how)
 
@@ -145,9 +142,6 @@ def test_objects_that_are_numbers_and_numbers_themselves():
         assert read(series) is series
         assert read(series, COMMA) is series
         assert notation_of(series) is None
-
-
-# ---- Written and read again ------------------------------------------------------------------------------------------
 
 
 def written(number, notation, separator, negative, currency):

@@ -83,9 +83,6 @@ def test_figures_of_columns():
     assert list(summary(frame[[]]).columns) == ["column", "least", "mean", "greatest", "distribution", "examples"]
 
 
-# --- values that may be the same --------------------------------------------------------------------------------------
-
-
 @for_each(
     "values",
     [

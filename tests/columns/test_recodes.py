@@ -218,9 +218,6 @@ def test_what_is_no_recoding_is_refused(given, says):
         check_recodes(given)
 
 
-# --- in a release -----------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def patients():
     rng = np.random.default_rng(1)

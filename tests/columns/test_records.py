@@ -73,9 +73,6 @@ def test_class_codes_number_classes_in_order_of_first_appearance():
         class_codes(pd.Series([[1], [2]]), 2, "income")
 
 
-# --- missing values ---------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def frame():
     return pd.DataFrame(
@@ -160,9 +157,6 @@ def test_a_column_without_values_cannot_be_imputed():
         Schema(("a", "b")).records(frame, {"a": "impute", "b": "drop"})
 
 
-# ---- A category of their own -----------------------------------------------------------------------------------------
-
-
 def test_gaps_become_a_leaf_below_the_root(frame, schema):
     missing = {"job": "category", "age": "drop", "born": "impute", "school": "drop"}
     whole = schema.fill(frame, missing)
@@ -213,9 +207,6 @@ def test_a_category_of_that_name_is_not_taken_for_gaps(tree):
     with pytest.raises(ParameterError, match="of column 'a' cannot become the category 'missing', for it has one of t"):
         schema.records(frame, "category")
     assert len(schema.records(frame, "drop")) == 2
-
-
-# ---- Choices ---------------------------------------------------------------------------------------------------------
 
 
 @for_each(

@@ -31,9 +31,6 @@ def marital():
     return Taxonomy.from_text(TEXT)
 
 
-# ---- What a tree says ------------------------------------------------------------------------------------------------
-
-
 def test_nodes_are_in_the_order_of_the_lines(marital):
     assert marital.names == ("*", "married", "civil", "abroad", "single", "widowed", "never")
     assert marital.parents == (-1, 0, 1, 1, 0, 4, 4)
@@ -52,9 +49,6 @@ def test_nodes_are_in_the_order_of_the_lines(marital):
 def test_unknown_values_and_inner_nodes_are_refused(marital, value):
     with pytest.raises(DataError, match=rf"has no value '{re.escape(str(value))}': it has 'civil', .* 'never'; add it"):
         marital.node(value)
-
-
-# ---- Chains of one name ----------------------------------------------------------------------------------------------
 
 
 def meeting(tree, one, other):
@@ -83,9 +77,6 @@ def test_a_chain_of_its_own_name_fills_levels():
 def test_parents_that_are_no_tree_are_refused(parents):
     with pytest.raises(DataError, match="one parent for each node, which comes before it, and -1 for the first only"):
         Taxonomy(("*", "a", "b"), parents)
-
-
-# ---- Reading ---------------------------------------------------------------------------------------------------------
 
 
 def test_nested_trees_may_be_written_in_other_ways(marital):
@@ -171,9 +162,6 @@ def test_a_taxonomy_may_be_given_in_many_ways(marital, tmp_path):
         Taxonomy.of(["a", "b"])
 
 
-# ---- Any tree --------------------------------------------------------------------------------------------------------
-
-
 @st.composite
 def trees(draw):
     """Draw a taxonomy of height 1 to 4 with plain names."""
@@ -229,9 +217,6 @@ def test_further_values_stand_below_the_root():
     assert tree.with_values([]) == tree
     with pytest.raises(DataError, match="two nodes called 'b'"):
         tree.with_values(["b"])
-
-
-# --- taxonomies that fit a column -------------------------------------------------------------------------------------
 
 
 def test_codes_by_what_they_begin_with():

@@ -32,9 +32,6 @@ def test_what_is_not_found_at_once_is_not_claimed():
         optimum(np.zeros((301, 1)), 3)
 
 
-# --- V-MDAV against its γ
-
-
 def test_the_toy_example_needs_a_gamma_above_4_up_to_5929():
     # 5 lies at a squared distance of 4 from {1, 2, 3} and of 1 from 6: it joins when 4 < γ · 1.
     # 21 lies at one of 1 from {19, 20} and of 77² from 98, which joins {1, 2, 3, 5, 6} or stays out.

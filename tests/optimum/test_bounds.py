@@ -25,9 +25,6 @@ def compiled():
     bounds.linear_program(np.random.default_rng(0).normal(size=(14, 2)), 5, 300.0)
 
 
-# --- the optimum -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @for_each("seed", range(40))
 def test_exact_is_the_least_of_all_partitions(seed):
@@ -51,9 +48,6 @@ def test_exact_at_the_edges():
         bounds.exact(np.zeros((3, 2)), 4)
 
 
-# --- the nearest-neighbor bound ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @given(
     st.integers(2, 3),
@@ -70,9 +64,6 @@ def test_bound_counts_a_record_out_by_index_not_by_distance():
     X = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [5.0]])
     # With k = 3: nearest two squared distances are 0+0 thrice, 0+1 twice, 16+16 once.
     assert bounds.nearest_neighbor(X, 3).sse == pytest.approx((2 * 1 + 32) / 6)
-
-
-# --- the linear program ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -243,18 +234,12 @@ def test_the_floor_does_not_depend_on_the_number_of_threads(monkeypatch):
     assert len(set(found)) == 1
 
 
-# --- the gap ---------------------------------------------------------------------------------------------------------
-
-
 def test_gap():
     assert optimum.gap(12.0, 10.0) == pytest.approx(0.2)
     assert optimum.gap(12.0, bounds.Bound(3, 1.0, 10.0, 0.0)) == pytest.approx(0.2)
     assert optimum.gap(1.0, 0.0) == inf
     assert optimum.gap(0.0, 0.0) == 0.0
     assert optimum.gap(10.0, 10.0 * (1 + 1e-12)) == 0.0
-
-
-# --- Rounding ---------------------------------------------------------------------------------------------------------
 
 
 def _least_of_all(X, k):

@@ -99,9 +99,6 @@ def test_the_examples_in_the_documentation():
     assert tries == 4
 
 
-# --- parts that are solved: better or as they were, never worse
-
-
 def always():
     return True
 

@@ -81,9 +81,6 @@ def test_whole_numbers_are_drawn_as_many_in_each_bin():
     assert sum(panel.numbers(np.full(5, 2.0)).data[0].y) == 5
 
 
-# --- what figures show, as a table ------------------------------------------------------------------------------------
-
-
 def test_a_table_has_a_row_for_each_mark_named_as_the_axes_are():
     figure = go.Figure()
     figure.add_scatter(x=[1, 2], y=[10.0, 20.0], name="<b>MDAV*</b>", text=["a", "b"])

@@ -98,9 +98,6 @@ def test_garbage_is_collected_now_and_then_and_not_after_each_run(monkeypatch):
     assert config["runner"]["postScriptGC"] is False
 
 
-# --- Start and Methods ------------------------------------------------------------------------------------------------
-
-
 def test_start_shows_six_persons_in_the_groups_of_a_method_before_anything_is_compiled(monkeypatch):
     monkeypatch.setattr(jobs, "once", lambda *_: pytest.fail("the page waits for a job"))
     app = open_page("start", data="simc", k="7")
@@ -159,8 +156,6 @@ def test_a_method_is_explained_step_by_step_and_by_a_picture(key, says):
     assert f"{ALGORITHMS[key].info.title} forms" in plain(app)
     assert len(plane["data"]) % 3 == 0
 
-
-# --- an algorithm of one's own ----------------------------------------------------------------------------------------
 
 TITLE = "By the first attribute (your own)"
 

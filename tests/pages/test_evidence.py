@@ -57,9 +57,6 @@ def test_addresses_of_before_lead_to_the_same_view(page, query, shows):
     }
 
 
-# --- compare methods --------------------------------------------------------------------------------------------------
-
-
 def test_duel_of_the_latest_against_its_forerunner_is_shown_first_and_any_two_can_be_compared():
     app = open_page("evidence", data="wine")
     assert not app.error
@@ -112,9 +109,6 @@ def test_the_address_says_what_is_compared():
     assert app.query_params["view"] == "time"
     choose(app, w_on="simc")
     assert app.query_params["on"] == "simc"
-
-
-# --- printed figures --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -175,9 +169,6 @@ def test_stored_results_on_adult_are_drawn(against, monkeypatch, tmp_path):
     app = open_page("evidence", **query)
     assert [code.value for code in app.code] == ["python benchmarks/adult.py"]
     assert not figures(app)
-
-
-# --- best known -------------------------------------------------------------------------------------------------------
 
 
 def test_best_known_partitions_are_set_against_the_lowest_printed_figures():

@@ -205,9 +205,6 @@ def test_many_jobs_are_read_and_cancelled_at_every_moment(monkeypatch):
     assert queue.n_free == 2
 
 
-# --- turns at the processors ------------------------------------------------------------------------------------------
-
-
 def compute(job, seconds, log=None):
     """Compute for some seconds with a checkpoint every millisecond."""
     ends = time.monotonic() + seconds

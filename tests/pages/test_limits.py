@@ -50,9 +50,6 @@ def test_limits_of_the_session_are_those_of_the_address(query, risk, loss, monke
     assert current() == Limits(risk, loss)
 
 
-# --- Choose k and Release ---------------------------------------------------------------------------------------------
-
-
 def answer(app):
     """Return the risk of the answer on Choose k, once the release is made in the background."""
     for _ in range(200):

@@ -34,9 +34,6 @@ def title_of(app):
     return next(m.value for m in app.markdown if m.value.startswith(("**With", "**No run"))).replace("\\", "")
 
 
-# --- numbers ----------------------------------------------------------------------------------------------------------
-
-
 def test_points_are_one_over_the_smallest_group_and_the_loss_of_each_run():
     app = open_page("choose_k", data="wine", ks="3-6", methods=["mdav", "md"], measure="risk", risk_limit="20")
     found = drawn(app)
@@ -161,9 +158,6 @@ def test_what_a_risk_does_not_count_is_said(monkeypatch):
     assert "Not counted: 'batch' and 'note' (missing values, or one value only)." in plain(app)
 
 
-# --- categories -------------------------------------------------------------------------------------------------------
-
-
 def test_categories_have_losses_to_choose_and_no_centroids_to_link_to():
     app = open_survey("choose_k", ks="5, 10", k="5", measure="risk", risk="record_linkage", lost="discernibility")
     assert app.button_group(key="w_lost").options == ["Loss", "Discernibility"]
@@ -176,9 +170,6 @@ def test_categories_have_losses_to_choose_and_no_centroids_to_link_to():
     below = drawn(app)[FLOOR][1]
     assert 0 < min(below) < max(below) < min(drawn(app)["Greedy k-member"][1])
     assert "has the lowest loss: " in title_of(app)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 def rows_of(risks, loss, ks):

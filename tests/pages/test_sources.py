@@ -75,9 +75,6 @@ def test_all_ways_to_read_a_file_can_be_chosen():
     assert not boxes(app, "kept as text") + boxes(app, "seem")
 
 
-# --- ways on ----------------------------------------------------------------------------------------------------------
-
-
 def test_what_needs_several_clicks_is_one_which_shows_what_it_gives():
     app = opened(f"People\n\n{PEOPLE}Total,690,\n\nSource: register\n")
     assert "titles above the header" in errors(app)[0]
@@ -103,9 +100,6 @@ def test_a_line_that_does_not_fit_is_mended_by_a_click_and_shown_with_its_number
     assert "1 line (5)" in app.success[0].value.replace("\\", "")
     assert re.search(r"5 │ 01003,23,9,x\n\s+↳ 01003 \| 23 \| 9,x", codes(app))
     assert "uneven='mend'" in codes(visit(app, "release"))
-
-
-# --- workbooks --------------------------------------------------------------------------------------------------------
 
 
 def columns(app):

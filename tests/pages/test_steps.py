@@ -66,9 +66,6 @@ def test_records_of_a_data_set_are_watched(data):
     assert all(float(sse.replace(",", "")) > 0 for sse in last(drawn["sides"]))
 
 
-# --- as they are typed ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("typed", "values"),
     [

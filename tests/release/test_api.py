@@ -11,8 +11,6 @@ from microagg.columns.scaling import standardize
 from microagg.errors import DataError, ParameterError
 from tests.release.common import QUASI, Blocks, replayed, use
 
-# ---- What changes and what does not ----------------------------------------------------------------------------------
-
 
 def test_only_quasi_identifiers_change(frame):
     before = frame.copy(deep=True)
@@ -69,9 +67,6 @@ def test_changing_the_release_does_not_reach_the_input(frame):
         release.frame = frame
 
 
-# ---- Missing values --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("dtype", ["float64", "Float64"])
 def test_missing_values_are_refused_or_dropped(frame, dtype):
     frame["income"] = frame["income"].where(~np.isin(np.arange(60), [4, 17])).astype(dtype)
@@ -85,9 +80,6 @@ def test_missing_values_are_refused_or_dropped(frame, dtype):
     assert release.report.dropped == tuple(frame.index[[4, 17]])
     with pytest.raises(DataError, match="infinity"):
         microaggregate(frame.assign(income=np.inf), k=4, quasi_identifiers=QUASI, missing="drop")
-
-
-# ---- Seeds -----------------------------------------------------------------------------------------------------------
 
 
 class Shuffled(Blocks):
@@ -113,9 +105,6 @@ def test_seeds_reach_the_method_and_the_recipe(frame, monkeypatch, method, seed)
     expected = registry.make(method, k=4, random_state=used).fit(standardize(frame[QUASI])).partition_
     assert release.partition == expected
     replayed(frame, release)
-
-
-# ---- Errors ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -150,9 +139,6 @@ def test_bad_choices_are_named(frame, choices, error, says):
 def test_anything_but_a_frame_is_refused(data):
     with pytest.raises(DataError, match=f"must be a DataFrame .*, not .*{type(data).__name__}: "):
         microaggregate(data, k=2)
-
-
-# ---- Any frame -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

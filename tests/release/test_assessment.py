@@ -131,9 +131,6 @@ def test_weights_that_stand_for_persons_lower_the_risk_and_others_say_nothing_of
     assert not assessed(frame, weights="share").of("individual_risk")
 
 
-# ---- Histograms before and after -------------------------------------------------------------------------------------
-
-
 def test_whole_numbers_are_counted_one_by_one_and_ranges_spread_over_them():
     before, after = pd.Series([1, 2, 4, 6, 6]), pd.Series(["[1, 4]"] * 3 + ["6", "6"])
     counts = distribution(before, after, np.array([0, 0, 0, 1, 1]))

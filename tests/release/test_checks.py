@@ -113,9 +113,6 @@ def test_the_level_and_columns_of_a_check(code, released, how, expected):
     assert levels(findings(released, code=code, **how)) == expected
 
 
-# ---- k ---------------------------------------------------------------------------------------------------------------
-
-
 def test_columns_without_a_role_count_for_k():
     released = pd.DataFrame(
         {"q": [1.0] * 4 + [2.0] * 4, "same": 0, "two": list("aabbccdd"), "odd": list("xxxyzzzz"), "gap": [None] * 8}
@@ -147,9 +144,6 @@ def test_k_stops_if_and_only_if_a_plain_count_does(rows, k):
         few = [size for size in sizes.values() if size < k]
         assert f"finds {sum(few)} of {len(rows)} record" in found.text
         assert f"({few.count(1)} unique)" in found.text
-
-
-# ---- Columns left as they are ----------------------------------------------------------------------------------------
 
 
 def test_nearly_unique_columns():
@@ -212,9 +206,6 @@ def test_a_birth_date_tells_the_year_of_birth_and_the_year_a_date_released_by_it
     assert levels(left) == [("stop", ("year", "q"))]
 
 
-# ---- Classes ---------------------------------------------------------------------------------------------------------
-
-
 def test_homogeneous_classes():
     released = pd.DataFrame({"q": [1.0] * 3 + [2.0] * 2 + [3.0] * 2 + [4.0] * 3})
     released["ill"] = ["flu", "flu", "flu", "flu", "cold", "cold", "cold", None, None, None]
@@ -272,9 +263,6 @@ def test_records_that_can_hardly_be_true():
     assert not findings(released, **roles | {"quasi_identifiers": ("code", "age")})
 
 
-# ---- Releases --------------------------------------------------------------------------------------------------------
-
-
 def test_a_file_of_any_types_has_findings(frame):
     frame["list"] = [[i % 2] for i in range(60)]
     frame["span"] = pd.interval_range(0, 60)
@@ -327,6 +315,3 @@ def test_a_release_has_its_findings_of_which_some_are_accepted(frame):
     ):
         with pytest.raises(ParameterError, match=says):
             release.accept(*codes, reason=reason)
-
-
-# ---- Adult -----------------------------------------------------------------------------------------------------------

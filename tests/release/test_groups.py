@@ -16,8 +16,6 @@ from microagg.release.plan import Plan
 from microagg.studies import experiment
 from tests.release.common import QUASI, replayed, smallest_class
 
-# ---- Polished groups -------------------------------------------------------------------------------------------------
-
 
 def test_polishing_stays_within_strata(frame):
     Z = standardize(frame[QUASI])
@@ -41,9 +39,6 @@ def test_a_method_for_categories_is_polished_by_the_loss_of_what_there_is(frame)
     assert polished.report.generalization.information_loss < plain.report.generalization.information_loss
     with pytest.raises(ParameterError, match="polish must be True or False, not 1"):
         microaggregate(frame, **choices, polish=1)
-
-
-# ---- Given groups ----------------------------------------------------------------------------------------------------
 
 
 def test_given_groups_take_the_place_of_the_methods():
@@ -71,9 +66,6 @@ def test_bad_labels_are_named(labels, says):
     frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0, 5.0], "s": list("xyxxy")})
     with pytest.raises(DataError, match=says):
         microaggregate(frame, k=2, quasi_identifiers="a", by="s", labels=labels)
-
-
-# ---- Random order ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", [0, 7])

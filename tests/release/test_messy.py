@@ -26,8 +26,6 @@ def seen(frame, **choices):
     return microaggregate(frame, method="blocks", quasi_identifiers="seen", confidential="illness", **choices)
 
 
-# ---- Dates -----------------------------------------------------------------------------------------------------------
-
 DAYS = ("31.12.2001", "2002-01-02", "2002-01-04 12:00", "1.3.2004", "2004-03-01", "2004-03-04")
 
 
@@ -89,9 +87,6 @@ def test_any_release_of_dates_is_k_anonymous_and_replays(days, unit, statistic):
         assert len(found) == 1
         assert found <= ({day.year for day in around} if unit == "year" else set(around))
     replayed(frame, release)
-
-
-# ---- A file as it comes ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -145,9 +145,6 @@ def test_ranges_and_columns_of_few_records_are_predicted_too():
     assert result.share > 0.6
 
 
-# ---- Counts of columns -----------------------------------------------------------------------------------------------
-
-
 def test_uniform_classes():
     classes = np.array([0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4])
     codes = np.array([5, 5, 5, 6, 6, 6, 5, 5, 5, -1, -1])

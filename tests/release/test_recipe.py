@@ -135,8 +135,6 @@ def test_recipes_hold_the_names_of_plain_numbers_only_as_they_always_did():
     assert microaggregate(frame, k=6, numbers="pay").frame["pay"].tolist() == pytest.approx([4.0115] * 6)
 
 
-# ---- Plans -----------------------------------------------------------------------------------------------------------
-
 PEOPLE = pd.DataFrame({"age": [31, 33, 35, 60, 62, 64], "zip": [1, 2, 3, 4, 5, 6], "illness": list("abcabc")})
 HUE = Option(
     "hue",

@@ -83,9 +83,6 @@ def by_group(release, column):
     return values[0], values[3]
 
 
-# ---- What replaces a group -------------------------------------------------------------------------------------------
-
-
 def test_mean_and_median_by_hand(people):
     before = people.copy(deep=True)
     mean, median = release_of(people), release_of(people, statistic="median")
@@ -166,9 +163,6 @@ def test_numbers_are_written_with_the_digits_they_have(values, dtype, text):
     assert column.tolist() == [text] * len(values)
 
 
-# ---- The report ------------------------------------------------------------------------------------------------------
-
-
 def test_figures_by_hand(people):
     report = release_of(people, statistic="generalize", classes="income").report
     common = report.generalization
@@ -215,9 +209,6 @@ def test_the_floor_of_total_il_is_that_of_the_nearest_others(people, monkeypatch
     assert report.generalization == replace(common, lower_bound=None)
 
 
-# ---- The recipe ------------------------------------------------------------------------------------------------------
-
-
 METHODS = ("in-order", "k-member", "mondrian", "mdav-generic-mixed")
 
 
@@ -251,9 +242,6 @@ def test_what_is_released_has_a_digest(people, monkeypatch, statistic):
         replay(people, recipe)
 
 
-# ---- Errors ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("choices", "error", "says"),
     [
@@ -277,8 +265,6 @@ def test_bad_choices_are_named(people, choices, error, says):
     with pytest.raises(error, match=says):
         release_of(people, **choices)
 
-
-# ---- Any frame -------------------------------------------------------------------------------------------------------
 
 # Names of categories may be any text that a taxonomy can hold; few of them make ties and groups of equal records.
 WORDS = st.one_of(

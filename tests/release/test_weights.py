@@ -44,9 +44,6 @@ def test_weights_that_are_text_are_read_as_numbers_where_that_is_said(frame):
         release_of(text, weights=None, others=["w"], numbers={"w": "1.234,5"}, **how)
 
 
-# ---- Means -----------------------------------------------------------------------------------------------------------
-
-
 def test_means_and_loss_by_hand(small):
     release = release_of(small)
     # (3 · 0 + 10) / 4 and (2 · 20 + 21 + 30) / 4.
@@ -103,9 +100,6 @@ def test_figures_are_those_of_repeated_records(weighted, statistic, rounding):
     assert utility.correlation_change == pytest.approx(change.max())
 
 
-# ---- What is released of the weights ---------------------------------------------------------------------------------
-
-
 def test_released_weights_by_hand(small):
     mean, keep, drop = (release_of(small, release_weights=how) for how in ("mean", "keep", "drop"))
     assert mean.frame["w"].tolist() == [2.0, 2.0, 4 / 3, 4 / 3, 4 / 3]
@@ -124,9 +118,6 @@ def test_total_weights_of_groups_and_weighted_means_are_kept(weighted):
     for name in QUASI:
         expected = np.average(weighted[name].to_numpy(float), weights=weighted["w"])
         assert np.average(out.frame[name], weights=out.frame["w"]) == pytest.approx(expected)
-
-
-# ---- Weights that are none -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -154,9 +145,6 @@ def test_a_record_that_is_left_out_needs_no_weight(small):
     small.loc[3, "w"] = 0.0
     with pytest.raises(DataError, match="in record 3 "):
         release_of(small, missing="drop")
-
-
-# ---- Recipes ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("how", ["mean", "keep", "drop"])

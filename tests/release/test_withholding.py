@@ -40,9 +40,6 @@ def said_by(release, *, for_steward=False):
     return found, Page(document(found)).said()
 
 
-# --- the intruder -----------------------------------------------------------------------------------------------------
-
-
 NUMBER = r"(-?[\d.]+(?:e-?\d+)?)"
 
 # What sentences and tables say of income, by the formula that it is of, and what makes a figure of the number.
@@ -167,9 +164,6 @@ def test_where_it_is_not_withheld_the_squared_error_tells_nobody_within_a_tenth(
     assert told >= withheld / 3  # or too much is withheld
 
 
-# --- what is withheld, and what is not --------------------------------------------------------------------------------
-
-
 def test_nothing_is_withheld_of_what_many_records_make_and_figures_have_four_digits():
     release = release_of(people(0, spread=0.2), quasi_identifiers=["age", "income"])
     assert release.report.dominated == ()
@@ -213,9 +207,6 @@ def test_findings_on_the_loss_of_what_is_dominated_say_no_figure():
     limited = replace(release, report=replace(release.report, findings=(finding,)))
     found = limited.to_dict(assessment=release.assess())
     assert not re.search(r"\d", found["report"]["findings"][0]["text"])
-
-
-# --- the rule ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_rule_whatever_the_units_and_the_place():

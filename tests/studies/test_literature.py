@@ -190,8 +190,6 @@ def test_nearest_neighbor_bound_on_the_benchmarks(dataset, percent):
     assert np.allclose([bound.information_loss for bound in bounds], percent, rtol=0, atol=digits * 1.01)
 
 
-# --- comparisons with printed figures ---------------------------------------------------------------------------------
-
 EXACT, RANDOM = (
     next(figure for figure in literature.figures() if figure.identity == f"thaeter-reischuk/{name}/MDAV+/3/")
     for name in ("Census", "SimU")
@@ -274,9 +272,6 @@ def test_a_printed_table_is_computed_by_name():
     for paper, name, says in (("2007", "", "paper must name"), ("Kabir", "IV", "table must name")):
         with pytest.raises(ParameterError, match=says):
             literature.reproduce(paper, name)
-
-
-# --- coverage ---------------------------------------------------------------------------------------------------------
 
 
 def losses(paper):

@@ -160,9 +160,6 @@ def test_the_digest_tells_apart_what_risks_depend_on():
     assert len({own, *(other.digest for other in others)}) == 6
 
 
-# --- risk against loss ------------------------------------------------------------------------------------------------
-
-
 def by_definition(risk, loss):
     """Return which points have no other that is as low in both and lower in one."""
     points = list(zip(risk, loss, strict=True))

@@ -50,9 +50,6 @@ def test_xlsx_claims_about_its_size_are_not_believed():
     fails("999,997 blank rows stand between row 2 and row 1000000: delete what does not", tall, name="x.xlsx")
 
 
-# --- writing ---------------------------------------------------------------------------------------------------------
-
-
 def cells(frame):
     """Return the rows of a written workbook as openpyxl sees them."""
     book = openpyxl.load_workbook(io.BytesIO(write_table(frame, "x.xlsx")))
@@ -114,9 +111,6 @@ def test_limits_of_a_sheet(monkeypatch):
         write_table(pd.DataFrame(np.zeros((1, 16_385))), "x.xlsx")
     with pytest.raises(DataError, match=r"column 'a' has -inf in record 0 .*which \.xlsx files cannot hold"):
         write_table(pd.DataFrame({"a": [-np.inf]}), "x.xlsx")
-
-
-# --- damaged and other workbooks --------------------------------------------------------------------------------------
 
 
 def parts(data):
@@ -181,8 +175,6 @@ def test_workbooks_of_other_kinds(old, new, says):
     contents = {part.replace(old, new): xml for part, xml in contents.items()}
     assert read(zipped(contents)) == read(GOOD)
 
-
-# --- every kind of column: read and written again, equal cell for cell, or a notice says otherwise --------------------
 
 FORMATS = ["0%", "00000", 14, "yyyy-mm-dd hh:mm:ss", "h:mm", "[h]:mm", "#,##0,"]
 PERCENT, CODE, DATE, MOMENT, TIME, DURATION, THOUSANDS = range(1, 8)

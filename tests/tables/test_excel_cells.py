@@ -20,9 +20,6 @@ def one_column(*cells, formats=(), **more):
     return columns["a"], notices
 
 
-# --- number formats --------------------------------------------------------------------------------------------------
-
-
 CODES = [
     "General", "0", "#,##0.00", "# ?/?", "0.00E+00", "@", '#,##0.00" kg"', "[Red]-0.0", "#,##0 [$€-407]", "#,##0,",
     '_-* #,##0.00\\ "€"_-', "[<=9999999]###-####;(###) ###-####", '[=1]"male";[=2]"female"', ";;;", '"50%"0', "00.0",
@@ -56,9 +53,6 @@ def test_leading_zeros_are_kept():
     # Where no zero leads, and in rounded numbers, nothing is kept but the numbers.
     assert one_column(styled(1, 2020), styled(1, 2021), formats=["0000"]) == ([2020, 2021], {})
     assert one_column(styled(1, 1.5), styled(1, 2.5), formats=["000"]) == ([1.5, 2.5], {})
-
-
-# --- numbers ---------------------------------------------------------------------------------------------------------
 
 
 def test_digits_of_numbers():
@@ -98,9 +92,6 @@ def test_mixed_columns_are_text():
     assert one_column(text("012"), text("13")) == (["012", "13"], {})
 
 
-# --- dates and times -------------------------------------------------------------------------------------------------
-
-
 def day(*parts):
     return pd.Timestamp(*parts)
 
@@ -133,9 +124,6 @@ def test_dates_in_words():
     assert one_column(' t="d"><v>14:30:00</v>')[0] == ["14:30:00"]
 
 
-# --- formulas and errors ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("empty", ["", "<v></v>", "<v/>"])
 def test_formulas_without_values_are_refused(empty):
     data = book(sheet([A, B], [1, f"><f>A2*2</f>{empty}"], [2, "><f>A3*2</f><v>4</v>"], [3, f"><f>A4*2</f>{empty}"]))
@@ -156,9 +144,6 @@ def test_errors_are_missing_and_said():
     assert column == [1.0, None, 2.0, None, None]
     # #N/A says that there is no value.
     assert notices["errors"].text == "Column 'a' has 2 errors of Excel, such as #DIV/0! in A3: read as missing."
-
-
-# --- texts -----------------------------------------------------------------------------------------------------------
 
 
 def test_texts_that_mean_missing():
@@ -196,9 +181,6 @@ def test_names_are_as_they_are_shown():
     header = [2020, styled(1, 7), styled(2, 45413), " t='b'><v>1</v>", "><v>2.0</v>"]
     columns, _ = read(book(sheet(header, [1, 2, 3, 4, 5]), formats=["000", 14]))
     assert list(columns) == ["2020", "007", "2024-05-01", "TRUE", "2"]
-
-
-# --- other writers ---------------------------------------------------------------------------------------------------
 
 
 def test_workbooks_of_other_programs_read_the_same():

@@ -28,9 +28,6 @@ def asked(data, match, **options):
     return [dict(offer.reading) for offer in caught.value.offers]
 
 
-# --- above and below -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("above", "skipped"),
     [
@@ -111,9 +108,6 @@ def test_notes_below():
     assert "a note below the table" in notice.text
 
 
-# --- between ---------------------------------------------------------------------------------------------------------
-
-
 def test_blank_rows_between_records_are_said():
     columns, notices = read(xlsx([HEADER, RECORDS[0], [], RECORDS[1], [], [], *RECORDS[2:]]))
     assert columns["id"] == [1.0, None, 2.0, None, None, 3.0, 4.0]
@@ -126,9 +120,6 @@ def test_something_far_below():
     )
     offers = asked(book(far), r"1,048,572 blank rows stand between row 3 and row 1048576: delete")
     assert read(book(far), **offers[0]) == ({"a": [1, 3], "b": [2, 4]}, {})
-
-
-# --- merged ----------------------------------------------------------------------------------------------------------
 
 
 def test_merged_records():
@@ -150,9 +141,6 @@ def test_merged_numbers_stay_whole_when_filled():
     assert read(merged("A2:B3", rows=rows), fill_merged=True) == (columns, {})
     # What stands below a merged cell is what the file has, and is kept.
     assert read(merged("A2:A3", rows=[["a", "b"], [1, 2], [9, 3]]), fill_merged=True)[0]["a"] == [1, 9]
-
-
-# --- hidden ----------------------------------------------------------------------------------------------------------
 
 
 def test_hidden_rows_and_columns_are_read_and_said():

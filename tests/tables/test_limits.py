@@ -43,9 +43,6 @@ def test_what_a_writer_cannot_do_is_an_error_with_a_remedy(monkeypatch):
         written(pd.DataFrame({"a": [1]}), "x.sav")
 
 
-# --- memory -----------------------------------------------------------------------------------------------------------
-
-
 def test_allowed_is_twenty_times_the_size_and_200_mb_within_a_quarter_of_the_machine(monkeypatch):
     monkeypatch.setattr(notices, "machine_memory", lambda: None)
     assert allowed(1_000_000) == 220_000_000

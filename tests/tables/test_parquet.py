@@ -91,9 +91,6 @@ def test_ways_in_which_a_file_is_stored(n, options):
     pd.testing.assert_frame_equal(frame, table.to_pandas(), check_dtype=False)
 
 
-# --- writing ---------------------------------------------------------------------------------------------------------
-
-
 def test_written_columns_are_read_as_they_were():
     frame = pd.DataFrame(
         {

@@ -148,9 +148,6 @@ def test_impossible_arguments(arguments, says):
     fails(says, b"a\n1\n", name="x.csv", error=ParameterError, **arguments)
 
 
-# --- ways on ----------------------------------------------------------------------------------------------------------
-
-
 def test_what_is_offered_was_tried_and_shows_what_it_gives():
     text = f"Table 1\n{RECORDS.replace('C,22', 'C,D,22')}Source: INE\n"
     with pytest.raises(UnreadableError) as caught:
@@ -184,8 +181,6 @@ def test_quotes_within_cells_are_found_in_time():
     with pytest.raises(UnreadableError):
         read_csv(f'a,b\n"1"z,2\n{line}', inner_quotes="plain")
 
-
-# --- encodings: refused, and offered with a sample of the text --------------------------------------------------------
 
 TEXTS = {
     "gb18030": "姓名,年龄,城市\n王小明,31,广州\n李华,22,深圳\n张伟,45,成都\n",
@@ -235,8 +230,6 @@ def test_encodings_beside_a_wrong_choice_and_without_any_good_one():
     data = ("ort,n\n" + "ü" * 5_000 + ",1\n").encode("cp1252")
     assert all(len(offer.label) < 250 for offer in offers(data))
 
-
-# --- files drawn at random, with much around the table ----------------------------------------------------------------
 
 ODD = ["a,b", 'say "hi"', "two\nlines", "semi;colon", "#1", "  pad ", '"', "'q'", "|", "", "NA", "Rom", "x y"]
 LEADING = ["", "  ", "Table 1: people", '"Title over\ntwo lines"', "# a comment", ",,,,", ',,,"TITLE', '",', ',"T\n",']

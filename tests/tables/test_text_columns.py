@@ -114,9 +114,6 @@ def test_booleans_are_those_that_are_written_as_such():
     assert math.isnan(values[1])
 
 
-# --- missing values ---------------------------------------------------------------------------------------------------
-
-
 def test_missing_words_in_text_are_said_and_may_be_text():
     cells = ("NA", "DE", "AF", "NA", "N/A")
     values, _, [notice] = read(*cells)
@@ -151,9 +148,6 @@ def test_impossible_missing(missing):
     fails("missing must be a list of texts", b"a\n1\n", name="x.csv", missing=missing, error=ParameterError)
 
 
-# --- decimal commas ---------------------------------------------------------------------------------------------------
-
-
 def test_cells_with_a_decimal_comma_keep_what_they_would_lose():
     reading = read_file(b"a;b;c\n01,5;,5;1.5\n2,5;1,0;2\n", name="x.csv", decimal=",")
     assert reading.frame["a"].tolist() == ["01,5", "2,5"]
@@ -161,8 +155,6 @@ def test_cells_with_a_decimal_comma_keep_what_they_would_lose():
     assert reading.frame["c"].tolist() == ["1.5", "2"]
     assert [(notice.column, notice.example) for notice in reading.notices] == [("a", "01,5"), ("b", ",5")]
 
-
-# --- all cells --------------------------------------------------------------------------------------------------------
 
 CELLS = st.one_of(
     st.integers(-(2**70), 2**70).map(str),

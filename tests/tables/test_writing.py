@@ -108,8 +108,6 @@ def test_a_cell_is_written_as_it_was_read_or_a_notice_says_otherwise(cells):
     assert written == cells or any(notice.column == "cell" for notice in reading.notices)
 
 
-# --- files of every kind ---------------------------------------------------------------------------------------------
-
 EVERY_KIND = pytest.mark.parametrize("ending", WRITTEN_ENDINGS)
 
 
@@ -188,8 +186,6 @@ def test_renamed_columns():
     with pytest.raises(ParameterError, match="must end in"):
         renamed_columns(frame, "sav")
 
-
-# --- Stata and SPSS ---------------------------------------------------------------------------------------------------
 
 # What columns are called in a file, and how many characters or bytes the label that keeps a name has.
 NAMES = {

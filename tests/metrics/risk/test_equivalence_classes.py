@@ -102,8 +102,6 @@ def test_it_is_what_plain_counting_of_rows_says(rows):
     assert found.max_reidentification == 1 / min(sizes.values())
 
 
-# --- individual risks -------------------------------------------------------------------------------------------------
-
 FRAME = pd.DataFrame({"sex": list("fmmffff"), "town": list("abbaaaa")})
 
 

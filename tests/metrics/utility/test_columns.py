@@ -116,8 +116,6 @@ def test_what_cannot_be_compared_is_refused(before, after, message):
             utility.hellinger([1.0, 2.0], [1.0, 2.0], bins=bins)
 
 
-# --- standard deviations and correlations -----------------------------------------------------------------------------
-
 MIXED = RNG.normal(size=(60, 4)) @ RNG.normal(size=(4, 4))
 MEANS = MIXED.reshape(12, 5, 4).mean(axis=1).repeat(5, axis=0) + np.array([0.0, 0.3, 0.0, 0.0])
 
