@@ -39,34 +39,3 @@ def messy_csv(**options):
     text = io.StringIO()
     messy_survey(**options).to_csv(text, index=False)
     return text.getvalue().encode()
-
-
-def hospital_csv(n=1_000, seed=11):
-    """Return patients as a German hospital exports them: cp1252, semicolons, decimal commas, codes for missing."""
-    rng = np.random.default_rng(seed)
-    days = pd.Timestamp("1930-01-01") + pd.to_timedelta(rng.integers(0, 30_000, n), unit="D")
-    admitted = pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.integers(0, 365, n), unit="D")
-
-    def written(values, decimals, **codes):
-        cells = np.array([f"{value:.{decimals}f}".replace(".", ",") for value in values], dtype=object)
-        for records, code in codes.values():
-            cells[rng.choice(n, records, replace=False)] = code
-        return cells
-
-    born = days.strftime("%d.%m.%Y").to_numpy(dtype=object)
-    born[rng.choice(n, 8, replace=False)] = "01.01.1900"
-    frame = pd.DataFrame(
-        {
-            "Fall-Nr.": [f"F{number:06d}" for number in rng.permutation(n) + 40_000],
-            "Geburtsdatum": born,
-            "Geschlecht": rng.choice(["m", "w"], n),
-            "PLZ": rng.choice(["01067", "04103", "10115", "20095", "50667"], n),
-            "Aufnahme": admitted.strftime("%d.%m.%Y"),
-            "Diagnose": rng.choice(["E11.9", "I10.0", "J45.0", "C50.4", "S72.0", "F32.1"], n),
-            "Konfession": rng.choice(["ev", "rk", "keine"], n),
-            "cost €": written(np.exp(rng.normal(7, 0.8, n)), 2, none=(n // 100, "k. A.")),
-            "weight": written(rng.normal(76, 14, n).clip(40, 150), 1, none=(n // 120, "."), code=(n // 100, "999,0")),
-            "Gewichtung": written(rng.gamma(9, 0.1, n) + 0.1, 4),
-        }
-    )
-    return frame.to_csv(index=False, sep=";", lineterminator="\r\n").encode("cp1252")

@@ -34,14 +34,10 @@ EXPECTED_FAILURES = {
 }
 
 
-def load_template():
-    spec = importlib.util.spec_from_file_location("algorithm_template", ROOT / "docs" / "algorithm_template.py")
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # pickle looks for it there
-    spec.loader.exec_module(module)
-    return module.Shells
-
-
-TEMPLATE = load_template()
+_SPEC = importlib.util.spec_from_file_location("algorithm_template", ROOT / "docs" / "algorithm_template.py")
+_MODULE = sys.modules[_SPEC.name] = importlib.util.module_from_spec(_SPEC)  # pickle looks for it there
+_SPEC.loader.exec_module(_MODULE)
+TEMPLATE = _MODULE.Shells
 every_algorithm = pytest.mark.parametrize("cls", [*ALGORITHMS.values(), TEMPLATE], ids=lambda cls: cls.info.key)
 #: Fitting is the same code for all, as test_all_share_one_fit makes sure, so one for each reader of X stands for all.
 REPRESENTATIVES = [ALGORITHMS["v-mdav"], ALGORITHMS["k-member"]]

@@ -75,21 +75,9 @@ def X():
     return np.random.default_rng(1).normal(size=(60, 3))
 
 
-def small(X, k):
-    return np.arange(len(X)) // 2
-
-
 def changes_records(X, k):
     X -= X.mean(axis=0)
     return by_first(X, k)
-
-
-def at_random(X, k):
-    return by_first(np.random.default_rng().normal(size=X.shape), k)
-
-
-def fails(X, k):
-    return by_first(X[:, 7:], k)
 
 
 @pytest.mark.parametrize(
@@ -101,16 +89,25 @@ def fails(X, k):
         (ALGORITHMS["mdav"], "the key 'mdav' of MDAV is that of MDAV: choose another"),
         (make_class(key="mdav"), "the key 'mdav' of ByFirst is that of MDAV: choose another"),
         (make_class(key="By first"), "'By first' of ByFirst is not of lowercase letters"),
-        (make_class(small), r"ByFirst\(k=3\) fails on 23 records: group 0 has 2 records, fewer than k=3"),
+        (
+            make_class(lambda X, k: np.arange(len(X)) // 2),
+            r"ByFirst\(k=3\) fails on 23 records: group 0 has 2 records, fewer than k=3",
+        ),
         (make_class(lambda X, k: by_first(X, k)[:-1]), "X has 23 records, but there are labels for 22"),
         (make_class(lambda X, k: by_first(X, k) / 2), r"ByFirst\(k=3\) fails on 23 records: .*whole numbers"),
         (make_class(changes_records), r"ByFirst\(k=3\) changes the records it is given"),
-        (make_class(at_random), r"ByFirst\(k=3\) gives other groups when it is run again: set info.deterministic"),
+        (
+            make_class(lambda X, k: by_first(np.random.default_rng().normal(size=X.shape), k)),
+            r"ByFirst\(k=3\) gives other groups when it is run again: set info.deterministic",
+        ),
         (
             make_class(lambda X, k: by_first(X.values, k)[:-1], mixed=True, numbers_by_sse=False),
             r"ByFirst\(k=3\) returns 22 labels for 23 records",
         ),
-        (make_class(fails), r"By the first attribute, an algorithm of your own, failed: IndexError: index 0 is out"),
+        (
+            make_class(lambda X, k: by_first(X[:, 7:], k)),
+            r"By the first attribute, an algorithm of your own, failed: IndexError: index 0 is out",
+        ),
     ],
 )
 def test_what_is_no_algorithm_is_refused(cls, says):

@@ -29,14 +29,6 @@ SCRIPT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["p
 LONG = ["--method", "iterated-local-search", "--effort", "100000000"]
 
 
-def python(code, *words, **environment):
-    """Run a program by a new interpreter that finds the package."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)} | environment
-    return subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False, env=environment
-    )
-
-
 def test_what_needs_no_algorithm_loads_none(people):
     commands = [
         ["--help"],
@@ -54,7 +46,8 @@ def test_what_needs_no_algorithm_loads_none(people):
         "    heavy = {'sklearn', 'numba', 'scipy', 'matplotlib', 'urllib.request'} & set(sys.modules)\n"
         "    assert not heavy, f'{words} loads {heavy}'\n"
     )
-    done = python(code)
+    command, environment = [sys.executable, "-c", code], os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
 
 

@@ -13,38 +13,12 @@ from microagg.columns import KINDS, MOST_CLASSES, ROLES, arguments, guess_column
 from microagg.tables import read_table
 from tests.cases import for_each
 from tests.columns.common import by_name, cycled, guess, reasons
-from tests.messy import hospital_csv
 
 QUASI = "quasi_identifiers"
 
 
 def names_of(columns, role):
     return [name for name, column in columns.items() if column.role == role]
-
-
-def test_a_file_of_a_hospital_loses_no_column_by_its_guesses():
-    columns = by_name(frame := read_table(hospital_csv(), name="x.csv", encoding="cp1252"))
-    assert names_of(columns, "identifiers") == ["Fall-Nr."]
-    assert names_of(columns, "confidential") == ["Diagnose", "Konfession"]
-    assert names_of(columns, "weights") == ["Gewichtung"]
-    kinds = {name: (columns[name].kind, columns[name].form) for name in names_of(columns, QUASI)}
-    assert kinds == {
-        "Geburtsdatum": ("numeric", "day"),
-        "Geschlecht": ("nominal", ""),
-        "PLZ": ("nominal", ""),
-        "Aufnahme": ("numeric", "day"),
-        "cost €": ("numeric", "1.234,5"),
-        "weight": ("numeric", "1.234,5"),
-    }
-    assert (columns["cost €"].possible_codes, columns["cost €"].n_missing) == (("k. A.",), 10)
-    assert columns["Geburtsdatum"].possible_codes == ("01.01.1900",)
-    assert not [name for name, column in columns.items() if would_be_lost(column, len(frame))]
-    release = microaggregate(frame, k=5, method="mondrian", **arguments(frame, columns.values()))
-    # Nothing is wiped out: each column but the identifier has several values, and no weight is that of a code.
-    assert list(release.frame) == [name for name in frame if name != "Fall-Nr."]
-    assert release.frame["weight"].between(40, 150).all()
-    assert release.frame["Gewichtung"].dtype == np.float64
-    assert release.report.risk.realized_k >= 5
 
 
 def test_what_would_be_lost():

@@ -71,15 +71,11 @@ def held(k, proof):
     return proof_checker.Held("", k, *proof)
 
 
-def along_a_line(n, k):
-    """Return records along a line and their optimum; in the plane, so that no shortcut for one attribute applies."""
-    x = np.random.default_rng(n + k).normal(size=n)
-    return np.column_stack([0.6 * x, 0.8 * x]), bounds.exact(x[:, np.newaxis], k)[0]
-
-
 @pytest.mark.parametrize(("n", "k"), [(60, 3), (60, 5), (60, 10), (200, 3), (200, 5), (1000, 3)])
 def test_records_along_a_line_reach_their_optimum(n, k):
-    X, optimum = along_a_line(n, k)
+    # In the plane, so that no shortcut for one attribute applies.
+    x = np.random.default_rng(n + k).normal(size=n)
+    X, optimum = np.column_stack([0.6 * x, 0.8 * x]), bounds.exact(x[:, np.newaxis], k)[0]
     program = bounds.LinearProgram(X, k)
     bound = program.improve(600)
     assert bound.optimal

@@ -56,11 +56,6 @@ def some_steps(program, optimum, most=40):
     return floors
 
 
-def a_bad_partition(X, k):
-    """Return groups of which the first is the last records in a random order."""
-    return np.random.default_rng(0).permutation(np.arange(len(X)) * (len(X) // k) // len(X))
-
-
 def test_prices_from_the_solver(bad, monkeypatch):
     solve = Master.solve
 
@@ -120,7 +115,7 @@ def test_prices_of_a_list_of_groups(bad, monkeypatch):
     monkeypatch.setattr(Enumerated, "_prices", changed)
     for X, k, optimum in SOME:
         tree = Branching(converged(X, k))
-        tree.offer(a_bad_partition(X, k))
+        tree.offer(np.random.default_rng(0).permutation(np.arange(len(X)) * (len(X) // k) // len(X)))
         some_steps(tree, optimum, 100)
     assert asked
 

@@ -12,19 +12,7 @@ from pages.evidence import figures as evidence_figures
 from pages.evidence.compare import duel_colors
 from pages.shared import state, theme
 from pages.shared.text import percent
-from tests.pages.helpers import (
-    FLOOR,
-    choose,
-    decode,
-    errors,
-    figures,
-    lines,
-    metrics,
-    open_page,
-    plain,
-    traces,
-    words,
-)
+from tests.pages.helpers import FLOOR, choose, decode, errors, figures, lines, metrics, open_page, plain, traces, words
 
 COUNTS = r"\*\*(\d+) of 406 .*?, (\d+) more .*?; (\d+) differ .*?(\d+) are .*? (\d+) are not .*? (\d+)"
 

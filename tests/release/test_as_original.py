@@ -76,7 +76,7 @@ def as_text(rows, dialect):
     return lines, (end.join(map(delimiter.join, lines)) + end * ends).encode(encoding)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(120))
 def test_tables_in_any_dialect_come_back_as_they_were(seed):
     rng, dialect = random.Random(seed), DIALECTS[seed % len(DIALECTS)]
     table, places = drawn(rng)
@@ -127,7 +127,7 @@ def released(original, **chosen):
     return release, np.random.default_rng(5).permutation(len(original.frame)), rest[1:]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_workbooks_come_back_as_they_were(seed):
     rng = random.Random(seed)
     table, _ = drawn(rng)
@@ -179,7 +179,7 @@ def test_workbooks_come_back_as_they_were(seed):
     assert out.column_dimensions["D"].width == 31.5
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_parquet_files_come_back_as_they_were(seed):
     rng = random.Random(seed)
     table, _ = drawn(rng)

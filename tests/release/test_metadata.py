@@ -122,18 +122,12 @@ def about(data, ending, path):
 
 def texts(series):
     """Return cells as text, equal for equal values in every kind of file."""
-    cells = [
-        None if pd.isna(cell) else str(int(cell)) if _is_whole(cell) else str(cell) for cell in series.astype(object)
-    ]
+    cells = [None if pd.isna(cell) else str(cell).removesuffix(".0") for cell in series.astype(object)]
     # Times are dates in some kinds of files, and text in others.
     return [
         cell and re.sub(r"(:\d\d\.\d{3})0*$", r"\1", cell).removesuffix(".000").removesuffix(" 00:00:00")
         for cell in cells
     ]
-
-
-def _is_whole(cell):
-    return isinstance(cell, (int, float, np.number)) and float(cell).is_integer()
 
 
 @pytest.fixture(scope="module", autouse=True)

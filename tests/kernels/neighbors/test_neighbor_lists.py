@@ -9,12 +9,7 @@ from microagg.kernels import running as kernel_threads
 from microagg.kernels.grouping.groups import make_groups, take
 from microagg.kernels.neighbors import neighbor_lists
 from microagg.kernels.neighbors.kd_tree import LEAF, make_tree_pool
-from microagg.kernels.neighbors.neighbor_lists import (
-    empty_cache,
-    find_neighbors,
-    renew_cache,
-    sums_of_nearest,
-)
+from microagg.kernels.neighbors.neighbor_lists import empty_cache, find_neighbors, renew_cache, sums_of_nearest
 from tests.cases import for_each
 from tests.kernels.families import FAMILIES, first, generate, squared
 
