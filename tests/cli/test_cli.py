@@ -231,6 +231,8 @@ def test_verify_counts_what_is_guaranteed_beyond_k(people):
         ("run people.csv --k 5 --gama 1", "'--gamma'"),
         ("run people.csv --k 5 --shuffle=people.csv", "'people.csv' is neither a seed nor 'recorded'"),
         ("replay people.csv people.csv", "is not a recipe"),
+        ("certify people.csv", "cannot be read as a certificate (it is damaged, or a file of another kind)"),
+        ("certify none.npz", "'none.npz' cannot be read as a certificate (No such file or directory)"),
         ("replay nothing.json people.csv", "recipe 'nothing.json' cannot be read"),
         ("sweep people.csv --k 2-1 --qi age", "runs backward"),
         ("sweep people.csv --k 2 --qi age --gamma 1", "none of the algorithms has a flag --gamma"),
