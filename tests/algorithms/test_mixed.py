@@ -138,9 +138,6 @@ def assert_agrees(records, k, variant, classes=None, **further):
     )
 
 
-# ---- Agreement -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @for_each("family", FAMILIES)
 @pytest.mark.parametrize("variant", PLAIN, ids=name)
@@ -212,9 +209,6 @@ def test_numbers_need_not_be_made_records(variant):
     X = generate("all-numeric", 31)[0].values
     expected = make(key, k=3, **params).fit(Records.of_numbers(X)).labels_
     np.testing.assert_array_equal(make(key, k=3, **params).fit(X).labels_, expected)
-
-
-# ---- Traced by hand --------------------------------------------------------------------------------------------------
 
 
 def column(*values):
@@ -296,9 +290,6 @@ def test_sizes_are_those_of_the_papers(drawn):
     for members in naive_mixed.members_of(relaxed):
         assert len(members) < 2 * k or len({tuple(rows[i]) for i in members}) == 1
     assert len(set(zip(map(tuple, rows), strict, strict=True))) == len(set(map(tuple, rows)))
-
-
-# ---- What is refused -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

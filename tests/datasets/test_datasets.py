@@ -26,17 +26,11 @@ BENCHMARKS = ("census", "tarragona", "eia", "adult")
 SYNTHETIC = ("simu", "simc", "sim1", "sim2", "sim3", "scattered", "clustered")
 
 
-# --- the catalog -----------------------------------------------------------------------------------------------------
-
-
 def test_unknown_names():
     with pytest.raises(ParameterError, match="there is no data set 'tarragonna': did you mean 'tarragona'"):
         datasets.load("tarragonna")
     with pytest.raises(ParameterError, match="choose one of census, tarragona"):
         datasets.describe(None)
-
-
-# --- the type --------------------------------------------------------------------------------------------------------
 
 
 @for_each("name", datasets.NAMES)
@@ -65,9 +59,6 @@ def test_sets_fit_their_entry(benchmark, name):
     assert pickle.loads(pickle.dumps(data)).schema == data.schema
 
 
-# --- examples --------------------------------------------------------------------------------------------------------
-
-
 def test_survey_file_is_what_the_generator_makes():
     frame = datasets.make_survey()
     text = (SAMPLES / "survey.csv").read_bytes().decode("utf-8")
@@ -76,9 +67,6 @@ def test_survey_file_is_what_the_generator_makes():
     assert frame.shape == (300, 11)
     assert not datasets.make_survey(seed=1).equals(frame)
     assert len(datasets.make_survey(n=50)) == 50
-
-
-# --- synthetic sets --------------------------------------------------------------------------------------------------
 
 
 @for_each("name", SYNTHETIC)
@@ -143,9 +131,6 @@ def test_sim2_and_sim3_structure():
         assert dimensions == {4, 5, 6, 7, 8}
 
 
-# --- benchmarks ------------------------------------------------------------------------------------------------------
-
-
 @for_each(("name", "columns", "sst"), [("tarragona", 13, 10842), ("census", 13, 14040), ("eia", 15, 45012)])
 def test_casc_benchmarks(benchmark, name, columns, sst):
     data = benchmark(name)
@@ -176,9 +161,6 @@ def test_adult(benchmark):
         assert "?" not in set(cells)
     with pytest.raises(DataError, match=r"'adult' has categorical quasi-identifiers \('workclass', 'education'.*:"):
         _ = data.X
-
-
-# --- kinds of the quasi-identifiers ----------------------------------------------------------------------------------
 
 
 NOMINAL = ("workclass", "marital-status", "occupation", "race", "sex", "native-country")
@@ -215,8 +197,6 @@ def test_taxonomies_of_adult_are_its_values_and_no_others(benchmark, name):
     assert taxonomy.names[0] == "*"
     assert set(taxonomy.values) == set(benchmark("adult").frame[name].dropna())
 
-
-# --- files and downloads ---------------------------------------------------------------------------------------------
 
 CONTENT = bytes(range(256)) * 1000
 FILE = datasets.RemoteFile("small.bin", "http://127.0.0.1:9/", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT))

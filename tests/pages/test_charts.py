@@ -100,9 +100,6 @@ def test_a_table_has_a_row_for_each_mark_named_as_the_axes_are():
     assert table(go.Figure()).empty
 
 
-# --- names beside the lines -------------------------------------------------------------------------------------------
-
-
 def test_places_move_as_little_as_need_be():
     assert curves.spread([0.1, 0.5, 0.9], 0.1) == pytest.approx([0.1, 0.5, 0.9])
     assert curves.spread([0.2, 0.5, 0.5], 0.1) == pytest.approx([0.2, 0.45, 0.55])

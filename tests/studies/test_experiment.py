@@ -169,8 +169,6 @@ def test_what_is_prepared_for_many_records_compiles_nothing_when_they_come(key):
     assert compiled_for() == before
 
 
-# --- records of mixed attributes -------------------------------------------------------------------------------------
-
 MIXED = tuple(key for key, cls in ALGORITHMS.items() if cls.info.mixed)
 
 
@@ -208,9 +206,6 @@ def test_sweep_over_records(records, classes):
         assert row.average_class_size == generalization.average_class_size(labels, row.k)
         assert row.classification == generalization.classification(labels, classes)
         assert (row.n_groups, row.smallest_group) == (labels.max() + 1, np.bincount(labels).min())
-
-
-# --- strata ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -283,9 +278,6 @@ def test_bad_strata_are_refused_before_anything_runs(X, strata, k, says):
         experiment.run_one(Problem.of(X, strata=strata), Method("mdav"), k)
     with pytest.raises(DataError, match=says):
         Problem.of(X, strata=strata).floor([2, k])
-
-
-# --- the stored comparison on Adult ----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

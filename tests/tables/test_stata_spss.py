@@ -35,9 +35,6 @@ def again(frame, ending):
     return read_table(write_table(frame, f"x.{ending}"), name=f"x.{ending}")
 
 
-# --- reading Stata ----------------------------------------------------------------------------------------------------
-
-
 @for_each("version", [114, 117, 118, 119])
 def test_columns_of_stata(version):
     given = pd.DataFrame(
@@ -131,9 +128,6 @@ def test_equal_names():
     twice = data.replace(b"ab" + bytes(127), b"aa" + bytes(127), 1)
     assert twice != data
     fails("'x.dta', the column name 'aa' occurs more than once", twice, name="x.dta")
-
-
-# --- reading SPSS -----------------------------------------------------------------------------------------------------
 
 
 @for_each(("ending", "compress"), [("sav", False), ("zsav", True), ("sav", True)])
@@ -281,9 +275,6 @@ def test_every_kind_of_answer_is_read_as_it_was_written():
         stream = io.BytesIO()
         write(answer, stream)
         np.testing.assert_equal(parse_answer(stream.getvalue()), answer)
-
-
-# --- writing ----------------------------------------------------------------------------------------------------------
 
 
 def test_categories_survive_without_their_order():
