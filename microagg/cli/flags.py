@@ -276,8 +276,9 @@ def data_flags() -> list[click.Parameter]:
 
 
 def column_flags() -> list[Flag]:
-    """The flags that describe columns, and the scale for comparisons."""
-    return option_flags(lambda option: option.name in (*_ROLES, "scale") and not isinstance(option.kind, _GUARANTEES))
+    """The flags that describe columns, and the scale for comparisons, which count each record once: without weights."""
+    names = {*_ROLES, "scale"} - {"weights"}
+    return option_flags(lambda option: option.name in names and not isinstance(option.kind, _GUARANTEES))
 
 
 def with_guarantees(command: click.Command) -> click.Command:

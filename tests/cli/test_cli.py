@@ -239,6 +239,8 @@ def test_verify_counts_what_is_guaranteed_beyond_k(people):
         ("sweep people.csv --k 2 --qi age --method ,", "--method names no algorithm"),
         ("steps people.csv --qi age --method tfrp-1", "is not explained step by step"),
         ("bound people.csv --qi illness --k 999", "k"),
+        ("bound people.csv --qi age --k 2 --weights income", "No such option '--weights'"),
+        ("sweep people.csv --qi age --k 2 --weights income", "No such option '--weights'"),
         ("methods mdavv", "did you mean"),
         ("run --data toy --k 3 --read-decimal ,", "--read-decimal says how a file is read"),
         ("run people.csv --k 3 --data-seed 1", "--data-seed is for generated data sets"),
