@@ -47,7 +47,7 @@ class Guarantee:
             return f"{text} {self.counted:.4g} from those of all records (t = {self.requested:g})"
         text = "each class has at least" if self.holds else "a class has only"
         kind = "distinct" if self.rule == "distinct" else "equally frequent"
-        return f"{text} {self.counted:.4g} {kind} values of {name} (l = {self.requested:g})"
+        return f"{text} {round(self.counted, 3):,.10g} {kind} values of {name} (l = {self.requested:,.10g})"
 
 
 def describe_counts(guaranteed: Sequence[Guarantee]) -> str:
@@ -74,8 +74,8 @@ def requested(
 def describe(requests: Sequence[tuple[Any, str, float]]) -> str:
     """The requested guarantees of :func:`requested` as text."""
     forms = {
-        "distinct": "{0:g} distinct values of {1!r} in each class",
-        "entropy": "the diversity of {0:g} equally frequent values of {1!r} in each class",
+        "distinct": "{0:,.10g} distinct values of {1!r} in each class",
+        "entropy": "the diversity of {0:,.10g} equally frequent values of {1!r} in each class",
         "closeness": "values of {1!r} in each class at most {0:g} from those of all records",
     }
     return listing([forms[rule].format(bound, plain(column)) for column, rule, bound in requests])

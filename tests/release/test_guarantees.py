@@ -16,6 +16,7 @@ from microagg.errors import GuaranteeError
 from microagg.kernels.grouping import merging
 from microagg.partition import Partition
 from microagg.release import check_export
+from microagg.release.guarantees import Guarantee
 from tests import naive, naive_mixed
 from tests.release.common import replayed
 
@@ -163,6 +164,11 @@ def test_a_release_that_does_not_hold_it_is_withheld(monkeypatch):
         microaggregate(PEOPLE, **HOW, diversity={"ill": 2})
     with pytest.raises(GuaranteeError, match=r"'pay' 0.375 from"):
         microaggregate(PEOPLE, **HOW, closeness={"pay": 0.3})
+
+
+def test_counts_are_stated_with_all_digits():
+    assert "at least 12,345 distinct values of 'a' (l = 10,000)" in str(Guarantee("a", "distinct", 10_000.0, 12_345.0))
+    assert "at least 12,345.678 equally" in str(Guarantee("a", "entropy", 2.5, 12_345.6779))
 
 
 def test_bytes_that_do_not_hold_it_stop():
