@@ -122,7 +122,8 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
     Codes, texts of equally many letters and digits such as postal codes, are cut to fewer characters; other categories
     of fewer than k records become one; of numbers, the k lowest and highest become one if ranges are released, and
     intervals are tried if there are categories. Categories with a taxonomy or an order are not changed. All runs use
-    the same records; losses of a sample are larger than those of the file.
+    the same records, and form their groups anew, also those of ``labels``; losses of a sample are larger than those of
+    the file.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
         raise ParameterError(f"sample must be a whole number of at least k={k}, not {sample!r}.")
     prepared = prepare(as_pandas(frame), Plan.checked(k=k, **choices))
     # All kinds of columns are named, as a sample may not show them. Values are recoded already.
-    options = recipes.choices(recipes.chosen(prepared)) | {"recode": None}
+    options = recipes.choices(recipes.chosen(prepared)) | {"recode": None, "labels": None}
     source, names = prepared.source, options["quasi_identifiers"]
     part, n = _sampled(source, k, int(sample)), len(source.table)
     scope = f"tried on {len(part):,} of {counted(n, 'record')}" if len(part) < n else ""

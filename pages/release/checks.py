@@ -239,7 +239,6 @@ def _dropped(table: Table, names: Sequence[Hashable]) -> Iterator[tuple[str, Flo
 def _suggest_fixes(workspace: Workspace, identity: Hashable) -> None:
     """Draw each change that lowers the loss as a button, with the loss after it."""
     frame, options = workspace.table.original.frame, released.arguments(workspace)
-    options.pop("labels", None)
     message, n = "Trying remedies", workspace.n_complete
     tried = jobs.once(
         "remedies", identity, [options["method"]], message, lambda: list(try_remedies(frame, **options)), n

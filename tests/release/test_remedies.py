@@ -137,3 +137,9 @@ def test_how_numbers_are_written_is_seen_in_the_whole_file():
     assert "0,5" not in set(sampled["pay"])
     numbers = pd.DataFrame({"pay": sampled["pay"].str.replace(",", ".").astype(float), "age": sampled["age"]})
     assert found[0].loss == microaggregate(numbers, k=3).report.loss.information_loss
+
+
+def test_groups_are_formed_anew_where_labels_are_given(codes):
+    given = {"k": 4, "quasi_identifiers": ["age", "zip"], "sample": 40}
+    [before, *found] = try_remedies(codes, labels=np.arange(80) // 5, **given)
+    assert [before, *found] == list(try_remedies(codes, **given))
