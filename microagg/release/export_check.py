@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -16,6 +16,7 @@ from microagg.metrics.risk import equivalence_classes
 from microagg.release.findings import Finding
 from microagg.release.guarantees import as_read, describe_counts
 from microagg.release.guarantees import count as count_guarantees
+from microagg.release.read_back import Style, difference
 from microagg.tables import read_table
 from microagg.tables.notices import refuse_no_records
 from microagg.tables.reading import TEXT_ENDINGS
@@ -46,13 +47,20 @@ def as_written(data: bytes, name: str, reading: Mapping[str, Any] | None = None)
     DataError
         If the file cannot be read, or has no records.
     """
+    return _kinds_as_values(_read(data, name, reading))
+
+
+def _kinds_as_values(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with kinds of missing values as values, which they are to who reads the file."""
+    return pd.DataFrame({name: with_kinds(table, name) for name in table}) if table.attrs else table
+
+
+def _read(data: bytes, name: str, reading: Mapping[str, Any] | None) -> pd.DataFrame:
     ending = PurePath(name).suffix.lower()
     if ending == ".csv" and not reading:
         return _read_csv(data, name)
     if ending not in TEXT_ENDINGS or not reading:
-        table = read_table(data, name=name, **(reading or {}))
-        # A kind of missing value is a value to who reads the file.
-        return pd.DataFrame({name: with_kinds(table, name) for name in table}) if table.attrs else table
+        return read_table(data, name=name, **(reading or {}))
     try:
         cells = read_cells(data, name, reading)
     except DataError:
@@ -74,8 +82,11 @@ def check_export(
     orders: Mapping[Any, Sequence[str] | bool] | None = None,
     reading: Mapping[str, Any] | None = None,
     meanings: Mapping[Any, Recoding] | None = None,
+    released: pd.DataFrame | None = None,
+    measured: Mapping[Any, tuple[str, bool]] | None = None,
+    filled: Collection[Hashable] = (),
 ) -> Finding:
-    """Check the k-anonymity of the very bytes of a file, and the guarantees beyond it.
+    """Check the k-anonymity of the very bytes of a file, the guarantees beyond it, and the values.
 
     A class is a set of records whose quasi-identifiers and strata are written with the same characters (in a CSV file)
     or have the same values (in others); an empty cell counts as a value of its own.
@@ -92,12 +103,20 @@ def check_export(
         The new names of columns whose names the file cannot hold.
     guarantees, orders, meanings : optional
         Columns, rules and bounds of guarantees beyond k, the orders of their values and their meanings.
+    released : DataFrame, optional
+        The release, of which the file must have each value, as far as this kind of file can hold it.
+    measured : optional
+        The columns whose numbers, dates and ranges may be texts in the style of an original: their decimal mark, empty
+        for the usual one, and whether the day is before the month.
+    filled : optional
+        The columns whose missing values may be texts in the file.
 
     Returns
     -------
     Finding
-        Of code "bytes": "stop" if the smallest class has fewer than k records, an identifier is in the file, or a
-        guarantee does not hold; "warn" if the smallest class has one record, as k = 1 allows; otherwise "ok".
+        Of code "bytes": "stop" if the smallest class has fewer than k records, an identifier is in the file, a
+        guarantee does not hold, or a value is not the released one; "warn" if the smallest class has one record, as
+        k = 1 allows; otherwise "ok".
 
     Raises
     ------
@@ -105,12 +124,27 @@ def check_export(
         If the file cannot be read, has no records, two columns of one name, or lacks a quasi-identifier or stratum.
     """
     k = check_k(k)
-    table = as_written(data, name, reading)
-    table = table.rename(columns={written: column for column, written in (renamed or {}).items()})
+    reading, original_names = reading or {}, {written: column for column, written in (renamed or {}).items()}
+    values = _read(data, name, reading).rename(columns=original_names)
+    table = _kinds_as_values(values)
     identifiers = tuple(column for column in schema.identifiers if _written(column, table) is not None)
     if identifiers:
         text = f"The file {name!r} has {quoted(identifiers)}, which name the records: write it again without them."
         return Finding("stop", "bytes", identifiers, text)
+    if released is not None:
+        usual = Style(PurePath(name).suffix.lower(), reading.get("decimal", "."), absent=reading.get("missing", ()))
+        styles = {
+            column: usual._replace(decimal=mark or usual.decimal, day_first=day_first, is_measured=True)
+            for column, (mark, day_first) in (measured or {}).items()
+        }
+        styles |= {column: styles.get(column, usual)._replace(is_filled=True) for column in filled}
+        readings = _readings(data, name, values, original_names)
+        by_column = ({column: each[_find(column, each, name)] for column in released} for each in readings)
+        sizes = [f"{counted(n, 'record')} with {counted(d, 'column')}" for n, d in (values.shape, released.shape)]
+        text = f"are {sizes[0]}, and in the release {sizes[1]}" if sizes[0] != sizes[1] else ""
+        if text := text or difference(released, by_column, dict.fromkeys(released, usual) | styles):
+            text = f"In the file {name!r} {text}: do not give it to anybody; choose another kind of file."
+            return Finding("stop", "bytes", (), text)
     columns = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
     classes = equivalence_classes.numbered(table, columns)
     read = {
@@ -128,6 +162,14 @@ def check_export(
     elif guaranteed and level != "stop":
         text += f" {describe_counts(guaranteed)}"
     return Finding(level, "bytes", (), text)
+
+
+def _readings(data: bytes, name: str, table: pd.DataFrame, renamed: Mapping[str, str]) -> Iterator[pd.DataFrame]:
+    """Yield the ``table`` of a file, and, for one of Stata or SPSS, what else its cells may say to a reader."""
+    yield table
+    if PurePath(name).suffix.lower() in (".dta", ".sav"):
+        yield _kinds_as_values(table)
+        yield from (read_table(data, name=name, labels=labels).rename(columns=renamed) for labels in (True, False))
 
 
 def _counts_of_file(name: str, classes: IntArray, schema: Schema, k: int) -> tuple[str, str]:

@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from microagg.columns import dates
+from microagg.columns.numerals import COMMA
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
 from microagg.partition import Partition
@@ -28,11 +30,12 @@ from microagg.release.report.report import Report
 from microagg.tables import Notice, Reading, notice_lines
 from microagg.tables.original import has_codes, write_like
 from microagg.tables.stata_spss import left_out
-from microagg.tables.writing import columns_with_formulas, written
+from microagg.tables.writing import columns_with_formulas, written, written_ending
 from microagg.validation import counted, quoted
 
 if TYPE_CHECKING:
     from microagg.release.assessment import Assessment
+    from microagg.release.source import Source
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,6 +146,7 @@ class Release:
             guarantees=[(each.column, each.rule, each.requested) for each in guaranteed],
             orders={each.column: order_of(self._released[each.column]) for each in guaranteed},
             meanings=dict(self.recipe.get("meanings") or ()),
+            released=frame,
         )
         # Recipes of before write what they wrote.
         is_new, origin = self.recipe.get("written") == "original", like.source.name if like and like.source else ""
@@ -150,17 +154,19 @@ class Release:
         if like is None or not is_like:
             file = written(frame, name)
             notices = file.notices if like is None else (*file.notices, *left_out(frame, name, like))
-            return file.data, _with_notices(check(file.data, renamed=file.renamed), notices)
+            return file.data, _with_notices(check(file.data, renamed=file.renamed, reading=file.reading), notices)
         prepared = self.at_hand()
-        changed = {attribute.name: attribute.kind == "numeric" for attribute in prepared.source.schema.attributes}
-        if prepared.source.schema.weights is not None:
-            changed[prepared.source.schema.weights] = True
-        changed |= dict.fromkeys(parents, True)
+        schema = prepared.source.schema
+        numeric = [attribute.name for attribute in schema.attributes if attribute.kind == "numeric"]
+        numeric += [*([] if schema.weights is None else [schema.weights]), *parents]
+        changed = [*schema.quasi_identifiers, *numeric]
+        measured = {column: _marks(prepared.source, parents.get(column, column)) for column in numeric}
         rows = prepared.source.rows(prepared.order)
-        by_month = [date for date, form in prepared.source.schema.dates.items() if dates.day_first(form) is False]
-        file = write_like(frame, name, like, rows, changed, strata, parents, by_month)
-        finding = _with_notices(check(file.data, renamed=file.renamed, reading=file.reading), file.notices)
-        formulas = columns_with_formulas(self._released) if file.reading else []
+        file = write_like(frame, name, like, rows, changed, strata, measured, parents)
+        filled = [notice.column for notice in file.notices if notice.code == "kinds-left-out"]
+        checked = check(file.data, renamed=file.renamed, reading=file.reading, measured=measured, filled=filled)
+        finding = _with_notices(checked, file.notices)
+        formulas = columns_with_formulas(self._released) if written_ending(name) == ".csv" else []
         if formulas and finding.level == "ok":
             text = f"As in the original, cells of {quoted(formulas)} are formulas to a spreadsheet that opens the file"
             advice = "choose .xlsx, which keeps them as text."
@@ -296,6 +302,17 @@ class Release:
             If neither ``file`` nor ``dataset`` is named, or both.
         """
         return recipes.script(self.recipe, file, **options)
+
+
+def _marks(source: Source, name: Hashable) -> tuple[str, bool]:
+    """The decimal mark of a column of numbers as texts, else "", and whether days come before months in its dates."""
+    column, day_first = source.table[name], dates.day_first(source.schema.dates.get(name, ""))
+    if day_first is None:
+        shown = dates.order(value for value in column.unique() if isinstance(value, str))
+        day_first = shown.day_first is not None
+    if is_numeric_dtype(column) or name not in source.schema.numbers:
+        return "", day_first
+    return "," if source.schema.numbers[name] == COMMA else ".", day_first
 
 
 def _with_notices(finding: Finding, notices: Sequence[Notice]) -> Finding:

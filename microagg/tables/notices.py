@@ -159,7 +159,8 @@ class Rewriting(NamedTuple):
     original: pd.DataFrame  # the table of the source
     rows: IntArray  # the positions of the records in it
     unchanged: Collection[str]  # columns whose cells are those of the original
-    measured: Mapping[str, bool]  # replaced numbers and dates, and whether the month is declared to come first
+    # Replaced numbers and dates: their decimal mark, "" for the usual one, and whether the day is before the month.
+    measured: Mapping[str, tuple[str, bool]]
     strata: Collection[str]
     origins: Mapping[str, str]  # for each column, the one of the original whose style it has
 

@@ -42,8 +42,8 @@ _WITH_CODES = (".dta", ".sav", ".zsav")
 RANGE = re.compile(r"\[(.+), (.+)\]")
 
 _DATE = re.compile(r"\s*(\d+)([-/.])(\d+)\2(\d+)(.*)", re.ASCII | re.DOTALL)
-# The text before a number, its digits with their separators, and the text behind it.
-_NUMBER = re.compile(r"(\D*)(\d(?:.*\d)?)(\D*)", re.ASCII | re.DOTALL)
+# The text before a number, its digits with their separators, and the text behind it. The point of .5 and 5. is no text.
+_NUMBER = re.compile(r"([+-]?(?=[.,]\d+$)|\D*)([.,]?\d(?:.*\d)?)\.?(\D*)", re.ASCII | re.DOTALL)
 
 _SIGNS = str.maketrans("", "", "()+-−–")
 
@@ -67,19 +67,18 @@ def write_like(
     name: str,
     original: Reading,
     rows: IntArray,
-    changed: Mapping[Hashable, bool],
+    changed: Collection[Hashable],
     strata: Collection[Hashable],
+    measured: Mapping[Hashable, tuple[str, bool]],
     parents: Mapping[str, Hashable] | None = None,
-    month_first: Collection[Hashable] = (),
 ) -> Written:
     """Write a table made from a file as that file: of its kind (:func:`alike`) or with codes (:func:`has_codes`).
 
     Columns that are not ``changed`` have the cells of the original, at the positions ``rows``; those of ``strata`` only
-    if it spells each value in one way, as spelling variants must not distinguish records. For a changed column,
-    ``changed`` is whether it has numbers or dates: then ranges, which are text, are written like numbers or dates. A
-    new column has the style of its column in ``parents``. Dates of ``month_first`` have the month before the day,
-    unless the year comes first. DataError if the style does not allow a text, as when the encoding does not have a
-    character.
+    if it spells each value in one way, as spelling variants must not distinguish records. The changed columns that are
+    ``measured`` have numbers or dates, and ranges, which are text, are written like these; it has their decimal marks,
+    "" for the usual one, and whether the day is before the month. A new column has the style of its column in
+    ``parents``. DataError if the style does not allow a text, as when the encoding does not have a character.
     """
     assert original.source is not None, "the file is at hand"
     frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
@@ -88,16 +87,15 @@ def write_like(
     origins = {name: str((parents or {}).get(name, name)) for name in map(str, frame.columns)}
     retained = [name for name in origins if name in before.columns and name not in replaced]
     unchanged = {name for name in retained if _agree(frame[name], before[name], rows)}
-    is_month_first = {str(column): column in month_first for column, is_measured in changed.items() if is_measured}
-    names_of_strata = set(map(str, strata))
-    task = Rewriting(frame, original.source, before, rows, unchanged, is_month_first, names_of_strata, origins)
+    marks = {str(column): of_column for column, of_column in measured.items()}
+    task = Rewriting(frame, original.source, before, rows, unchanged, marks, set(map(str, strata)), origins)
     ending = written_ending(name)
     if ending == ".csv":
         return _write_text(task, name)
     is_same_kind = alike(name, original.source.name)
     check_columns({column: frame[column] for column in origins if not (is_same_kind and column in unchanged)}, ending)
     if ending == ".xlsx":
-        return Written(_write_sheet(task))
+        return Written(_write_sheet(task), {"missing": original.source.options.missing})
     if ending == ".parquet":
         return Written(_write_arrow(task))
     return rewritten(task, ending) or written(frame, name)
@@ -113,7 +111,8 @@ def _agree(new: pd.Series[Any], original: pd.Series[Any], rows: IntArray) -> boo
 def _spelled(task: Rewriting, column: str, cells: Sequence[str], decimal: str) -> list[str]:
     """Values of a column in the style of the ``cells`` of the original."""
     absent = frozenset(["", *task.source.options.missing, *MISSING])
-    spelling = _Spelling.of_cells(cells, absent, decimal, task.measured.get(task.origins[column], False))
+    mark, day_first = task.measured.get(task.origins[column], ("", True))
+    spelling = _Spelling.of_cells(cells, absent, mark or decimal, day_first)
     return spelling.column(task.frame[column], column in task.measured)
 
 
@@ -155,6 +154,7 @@ def _write_text(task: Rewriting, name: str) -> Written:
             "choose another kind of file, such as .parquet or .xlsx."
         ) from None
     options = {"skip_blanks": body.options.skip_blanks, "header": bool(header_names), "number_names": True}
+    options |= {"decimal": source.options.decimal, "missing": source.options.missing}
     quotes = {"quote": form.quote, "inner_quotes": form.inner}
     reading: dict[str, Any] = {"delimiter": form.delimiter, "encoding": codec, **quotes, **options}
     head = mark + (declaration + form.end.join([*lines[:2], ""])).encode(codec)
@@ -260,14 +260,15 @@ class _Spelling(NamedTuple):
     missing_word: str
 
     @classmethod
-    def of_cells(cls, cells: Sequence[str], absent: Collection[str], decimal: str, month_first: bool) -> _Spelling:
-        """The style of ``cells``, without those in ``absent``. ``month_first`` if that is declared."""
+    def of_cells(cls, cells: Sequence[str], absent: Collection[str], mark: str, day_first: bool) -> _Spelling:
+        """The style of ``cells``, without those in ``absent``."""
         texts = [cell.strip() for cell in dict.fromkeys(cells) if cell not in absent]
         dates = [match for cell in texts if (match := _DATE.fullmatch(cell))]
         # In numbers such as 1.234.567 there are three digits between the dots.
         are_dates = len(dates) == len(texts) and all(len(match[3]) <= 2 for match in dates)
         parts = [] if are_dates else [match for cell in texts if (match := _NUMBER.fullmatch(cell))]
-        mark, gap = _marks([match[2] for match in parts], decimal)
+        signs = {sign for match in parts for sign in match[2]} - {mark}
+        gap = next((sign for sign in ",.'’ \u00a0\u2007\u202f\u2009" if sign in signs), "")
         places = [len(match[2].rpartition(mark)[2]) if mark in match[2] else 0 for match in parts]
         decimals = places[0] if len(set(places)) == 1 else None
         # Signs, such as those in (5) €, 5- and - € 5, give way to a minus before the digits.
@@ -275,7 +276,7 @@ class _Spelling(NamedTuple):
         before, behind = outside.pop() if len(outside) == 1 else ("", "")
         words = Counter(cell for cell in cells if cell in absent).most_common(1)
         missing_word = words[0][0] if words else ""
-        dated = _date_form(dates, month_first)
+        dated = _date_form(dates, day_first)
         return cls(mark, gap, decimals, bool(places) and all(places), before, behind, dated, missing_word)
 
     def column(self, series: pd.Series[Any], measured: bool) -> list[str]:
@@ -318,36 +319,21 @@ class _Spelling(NamedTuple):
         return None
 
 
-def _marks(numbers: Sequence[str], decimal: str) -> tuple[str, str]:
-    """Decimal mark and thousands separator of numbers."""
-    inner = Counter(sign for text in numbers for sign in set(re.sub(r"\d", "", text)))
-    for sign, other in ((",", "."), (".", ",")):
-        # The mark occurs once, behind the separators of thousands.
-        is_last = all(text.rfind(sign) > text.rfind(other) for text in numbers if sign in text)
-        if inner[sign] and inner[other] and is_last:
-            return sign, other
-    if decimal == "." and inner[","] and all(re.fullmatch(r"\d{1,3}(,\d{3})*", text) for text in numbers):
-        return ".", ","
-    separator = next((sign for sign in "'’ \u00a0\u202f\u2009" if inner[sign]), "")
-    mark = next((sign for sign in (decimal, ",", ".") if inner[sign]), decimal)
-    return mark, separator
-
-
-def _date_form(dates: Sequence[re.Match[str]], month_first: bool) -> Callable[[dt.date], str]:
-    """Function that writes a date in the style of others, with the ``month_first`` if that is declared."""
+def _date_form(dates: Sequence[re.Match[str]], day_first: bool) -> Callable[[dt.date], str]:
+    """Function that writes a date in the style of others, the day before the month if the year comes last."""
     if not dates:
         return lambda day: f"{day.year:04}-{day.month:02}-{day.day:02}"
     first, sign, _, last, behind = dates[0].groups()
     year_first = len(first) == 4
     short_parts = [match[group] for match in dates for group in ((3, 4) if year_first else (1, 3))]
     width = 1 if any(len(text) == 1 for text in short_parts) else 2
-    month_first = not year_first and sign != "." and (month_first or max(int(match[3]) for match in dates) > 12)
     # Times of a day are not released, unless all dates have the same, such as midnight.
     after = behind if len(last) in (2, 4) and len({match[5] for match in dates}) == 1 else ""
 
     def write(day: dt.date) -> str:
         month, date, year = f"{day.month:0{width}}", f"{day.day:0{width}}", f"{day.year:04}"
-        parts = [year, month, date] if year_first else [month, date, year] if month_first else [date, month, year]
+        of_year = [date, month] if day_first or sign == "." else [month, date]
+        parts = [year, month, date] if year_first else [*of_year, year]
         return sign.join(parts) + after
 
     return write

@@ -109,7 +109,8 @@ def written(frame: IntoDataFrame, name: str) -> Written:
     if ending == ".parquet":
         return Written(write_parquet(columns, name))
     if ending == ".xlsx":
-        return Written(workbook(list(columns), [sheet_cells(series) for series in columns.values()]))
+        data = workbook(list(columns), [sheet_cells(series) for series in columns.values()])
+        return Written(data, {"missing": ()})
     data, notices = write_statistics(columns, name)
     return Written(data, renamed=renamed, notices=notices)
 

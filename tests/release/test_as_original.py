@@ -290,6 +290,36 @@ def test_a_negative_number_has_one_sign_and_keeps_its_unit(form, cell):
     assert [line.split(",")[0] for line in lines[1:]] == [cell] * 8
 
 
+@pytest.mark.parametrize(
+    ("thousands", "notation", "median"),
+    [
+        (".", "1.234,5", "2.000,5"),
+        (",", "1,234.5", "2,000.5"),
+        ("'", "1.234,5", "2'000,5"),
+        (",00,", "1,234.5", "200,000.5"),
+    ],
+)
+def test_a_mark_between_thousands_is_no_decimal_mark(thousands, notation, median):
+    cells = [f"{1 + i}{thousands}000" for i in range(4)] + [f"2{thousands}00{i}" for i in (0, 1)]
+    data = "\n".join(["p;a", *(f"{cell};1" for cell in cells), ""]).encode()
+    original = read_file(data, name="in.csv", decimal=notation[-2])
+    chosen = {"quasi_identifiers": "p", "numbers": {"p": notation}, "others": "a", "statistic": "median"}
+    release = microagg.microaggregate(original.frame, k=6, method="mdav", **chosen)
+    written, finding = release.export("out.csv", like=original)
+    assert finding.level == "ok"
+    assert [line.split(";")[0] for line in written.decode().splitlines()[1:]] == [median] * 6
+
+
+@pytest.mark.parametrize(("cells", "mean"), [("{}.", "4.5"), (".{}", "0.45"), ("-.{}", "-0.45"), ("{}. €", "4.5 €")])
+def test_a_number_with_no_digit_on_one_side_of_its_point_has_one_point(cells, mean):
+    data = "\n".join(["p,a", *(f"{cells.format(i)},{i}" for i in range(1, 9)), ""]).encode()
+    original = read_file(data, name="in.csv")
+    chosen = {"quasi_identifiers": "p", "numbers": "p", "others": "a", "method": "mdav", "statistic": "median"}
+    written, finding = microagg.microaggregate(original.frame, k=8, **chosen).export("out.csv", like=original)
+    assert written.splitlines()[1] == f"{mean},1".encode()
+    assert finding.level == "ok"
+
+
 def test_days_are_dates_in_a_workbook_that_has_most_of_them_as_texts():
     born = [dt.datetime(1990, 1, 1 + i) for i in range(8)]
     cells = [day if i < 2 else f"{day:%d.%m.%Y}" for i, day in enumerate(born)]

@@ -1,14 +1,18 @@
 """The bytes of a file are counted as they are written."""
 
 import io
+from functools import partial
 
+import numpy as np
 import pandas as pd
 import pytest
 
+import microagg
 from microagg.columns.schema import Schema
 from microagg.errors import DataError, ParameterError
 from microagg.release import check_export
-from microagg.tables import to_csv
+from microagg.tables import read_file, to_csv
+from microagg.tables.writing import written
 
 SCHEMA = Schema(("age",), confidential=("ill",), identifiers=("name",), strata=("town",))
 
@@ -81,3 +85,55 @@ def test_other_kinds_of_files():
     release.to_parquet(written)
     assert "1 of 3" in check_export(written.getvalue(), "out.parquet", SCHEMA, 2).text
     assert check_export(b"age\ttown\n1.5\t01\n1.5\t01\n", "out.tsv", SCHEMA, 2).level == "ok"
+
+
+ENDINGS = (".csv", ".xlsx", ".parquet", ".dta", ".sav")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize(
+    ("column", "values", "other"),
+    [
+        ("year", [2001, 2002, 2003], 1905),
+        ("number", [0.1, 1 / 3, np.nan], 0.3333),
+        ("narrow", np.array([0.1, 7.7, np.nan], dtype="float32"), np.float32(7.6)),
+        ("large", [2**53 + 1, 2**60 + 1, 3], 2**60),
+        ("day", pd.to_datetime(["2001-02-03", "2001-01-01", None]), pd.Timestamp("2001-01-02")),
+        ("moment", pd.to_datetime(["2001-02-03 04:05", "2001-01-01 00:00", None]), pd.Timestamp("2001-01-01 01:00")),
+        ("text", ["=1+1", "007", "NA"], "7"),
+        ("category", pd.Categorical(["a", "b", None]), None),
+        ("answer", [True, False, None], True),
+    ],
+)
+def test_the_values_of_a_file_are_those_of_the_release(ending, column, values, other):
+    release = pd.DataFrame({"q": 1, column: values})
+    file = written(release, f"out{ending}")
+    check = partial(check_export, file.data, f"out{ending}", Schema(("q",)), 2, reading=file.reading)
+    changed = release.copy()
+    changed.loc[1, column] = other
+    assert check(released=release).level == "ok"
+    stop = check(released=changed)
+    assert stop.level == "stop"
+    assert f"column '{column}' has" in stop.text
+    assert "in record 1 (counting from 0)" in stop.text
+    assert "are 3 records with 2 columns, and in the release 2 records" in check(released=release[:2]).text
+
+
+def test_numbers_and_dates_are_compared_as_the_original_writes_them():
+    lines = [f"{1 + i}/2/1978;1.{100 + i},50 €;{i},5" for i in range(8)]
+    original = read_file("\n".join(["born;cost;w", *lines, ""]).encode(), name="in.csv", decimal=",")
+    chosen = {"dates": {"born": "day d/m"}, "numbers": "cost", "others": "w", "statistic": "generalize"}
+    release = microagg.microaggregate(original.frame, k=4, quasi_identifiers=["born", "cost"], **chosen)
+    data, ok = release.export("out.csv", like=original)
+    assert ok.level == "ok"
+    reading = {"delimiter": ";", "decimal": ","}
+    measured = {"born": ("", True), "cost": ("", False)}
+    check = partial(
+        check_export, name="out.csv", schema=Schema(("born",)), k=4, reading=reading, released=release.frame
+    )
+    assert check(data, measured=measured).level == "ok"
+    assert check(data).level == "stop"
+    for before, after in ((b"1/2/1978", b"1/3/1978"), (b"1.100,50", b"1.100,5001"), (b";0,5", b";0.5")):
+        stop = check(data.replace(before, after), measured=measured)
+        assert (stop.level, "record 0 (counting" in stop.text) == ("stop", True)
+    assert check(data, measured=measured | {"born": ("", False)}).level == "stop"
