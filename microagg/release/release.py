@@ -128,7 +128,8 @@ class Release:
             As :func:`microagg.tables.write_table`; or with ``like``, if the release was pickled or copied.
         """
         names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
-        frame, parents = self._released, {}
+        frame = self._released
+        parents: dict[Hashable, Hashable] = {}
         if self.recipe["statistic"] == "generalize" and self.recipe.get("ranges", "text") != "text":
             chosen = recipes.choices(self.recipe)
             ranged = [name for name in names if name not in chosen["taxonomies"] and name not in chosen["ordinal"]]

@@ -70,7 +70,7 @@ def write_like(
     changed: Collection[Hashable],
     strata: Collection[Hashable],
     measured: Mapping[Hashable, tuple[str, bool]],
-    parents: Mapping[str, Hashable] | None = None,
+    parents: Mapping[Any, Hashable] | None = None,
 ) -> Written:
     """Write a table made from a file as that file: of its kind (:func:`alike`) or with codes (:func:`has_codes`).
 
