@@ -179,7 +179,7 @@ def test_a_k_is_chosen_by_one_click_and_all_methods_are_listed_where_the_pointer
     page.get_by_text("At k = 6, ").first.wait_for()
 
 
-@pytest.mark.parametrize("name", ["tarragona", "simc"])
+@pytest.mark.parametrize("name", ["census", "tarragona", "eia", "simu", "simc"])
 def test_a_researcher_sees_two_methods_on_one_page_whose_difference_is_that_of_the_package(page, server, name):
     load_benchmark(name)
     page.goto(f"{server.url}/clusters?data={name}&k=5&method=mdav-star&second=v-mdav&demo=1")
