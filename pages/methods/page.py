@@ -12,33 +12,7 @@ from pages.shared import jobs, methods, shell, state
 from pages.shared.figures import groups_on_plane, show_figure
 from pages.shared.text import count, escape_markdown, listing, percent
 
-_NO_FIGURE = "None of the four papers under Evidence prints a figure to compare an implementation with."
-
-#: Methods of the literature that are not here, and why.
-ABSENT = {
-    "Genetic algorithm (mentioned by Mortazavi et al. 2013)": "The sources do not define the repair of groups below k, nor "
-    f"the first partition of larger files. {_NO_FIGURE}",
-    "Fuzzy c-means microaggregation (described by Kabir et al. 2010)": "It runs fuzzy c-means with fewer clusters or "
-    f"another fuzziness until each cluster has k records. The source does not give the schedule of either. {_NO_FIGURE}",
-}
-
 _K = 3
-
-_CLOSENESS = """
-Groups of k hide who a person is, not what the person has. *t-closeness* limits attribute disclosure: in each group, the
-distribution of a confidential attribute differs from that of all records by at most t (earth mover's distance).
-Soria-Comas, Domingo-Ferrer, Sánchez & Martínez (2015) define three algorithms. All of them, and a fourth, also give l-diversity.
-
-1. **Merge after any method** (Algorithm 1): the group farthest from t is merged with the nearest group until all groups are
-   close. A second run merges the cheapest pair first; the better result counts. The groups are formed without the
-   confidential attribute. If similar records have similar confidential values, few and large groups remain.
-2. **k-anonymity first** (Algorithm 2): while a group is formed, its records are exchanged for the next nearest until the
-   group is close. Groups at the end that are not close are merged.
-3. **t-closeness first** (Algorithm 3): records are sorted by the confidential value and cut into as many buckets as a group
-   has records. Each group takes one record from each bucket. So n and the group size guarantee closeness.
-4. **Least loss** (chosen here) starts with groups of several of these. It moves and exchanges records at a rising price for
-   missing closeness, so it weighs loss against closeness throughout.
-"""
 
 
 def body() -> None:
@@ -55,11 +29,6 @@ def body() -> None:
         st.markdown(definition(key))
         _facts(key)
     _all()
-    st.header("Algorithms for closeness")
-    st.markdown(_CLOSENESS)
-    st.header("Methods that are not here")
-    for name, reason in ABSENT.items():
-        st.markdown(f"**{escape_markdown(name)}.** {escape_markdown(reason)}")
 
 
 def _records() -> np.ndarray:

@@ -134,7 +134,6 @@ def test_what_is_chosen_stands_above_the_pages_that_show_its_results_only():
 def test_all_algorithms_stand_in_one_table():
     app = open_page("methods")
     assert app.table[-1].value["Algorithm"].tolist() == [cls.info.title for cls in ALGORITHMS.values()]
-    assert "Genetic algorithm" in words(app)
     choose(app, w_explained="cbfs")
     assert app.query_params["explained"] == "cbfs"
     assert "CBFS forms" in plain(app)
