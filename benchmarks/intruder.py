@@ -75,7 +75,7 @@ def figures_of(release: Any) -> Any:
 def printed_maximum(release: Any) -> float:
     """Return what is printed of the record at the highest risk: the least of the report, its sentence, the figure."""
     figure = figures_of(release).of("max_reidentification")[0].after
-    percents = re.findall(r"(?:at most|the highest probability is) ([\d.]+) %", release.report.risk.sentence)
+    percents = re.findall(r"at most ([\d.]+) %", release.report.risk.sentence)
     least = min(release.report.risk.max_reidentification_probability, figure)
     in_words = max(map(float, percents)) / 100  # of three digits
     return least if abs(in_words - least) < 0.005 * least else min(in_words, least)

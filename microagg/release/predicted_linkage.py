@@ -79,7 +79,7 @@ class Predicted:
         perfect = "" if self.exact or not self.nearly else f" ({100.0 * self.if_known:.3g} % by a perfect prediction)"
         return (
             f"An intruder who also {verb} {names} from {quoted(self.sources)} picks the right record for "
-            f"{100.0 * self.share:.3g} % of the persons{perfect}{certain}; the highest probability is "
+            f"{100.0 * self.share:.3g} % of the persons{perfect}{certain}, each with a probability of at most "
             f"{100.0 * self.highest:.3g} %."
         )
 

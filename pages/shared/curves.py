@@ -204,6 +204,8 @@ def _name_lines(figure: go.Figure, lines: Sequence[go.Scatter], end: float, up: 
         for line in lines
         for x, y in [(x, y) for x, y in zip(line.x, line.y, strict=True) if not math.isnan(y)][-1:]
     )
+    if not ends:
+        return
     names = [name for *_, name, _ in ends]
     gap = _LINE * max(map(len, names)) / (figure.layout.height - _AROUND)
     if gap * len(names) > 1:

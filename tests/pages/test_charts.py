@@ -27,6 +27,10 @@ def runs(ks, **columns):
     return pd.concat(parts, ignore_index=True)
 
 
+def test_a_measure_without_values_has_a_chart_without_names():
+    assert not curves.measure_curves(runs([2, 3, 4], mdav=[np.nan] * 3), "information_loss").layout.annotations
+
+
 def test_points_carry_the_method_and_k_that_a_click_chooses():
     rows = runs([2, 3, 4], mdav=[1.0, 2, 3], md=[2.0, 2, 6])
     for name in measures.NUMBERS:
