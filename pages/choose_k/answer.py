@@ -208,11 +208,12 @@ def _draw_run(
         offers.append((methods.offer(best["variant"], best["loss"], run["loss"]), best))
     is_open = exact is None and acceptable.by_k and verdict.meets_risk and bool(released.unprotected(workspace))
     icon = _OPEN if is_open else _OK if verdict.meets else _NOT
+    prefix += "By its groups, " * is_open
     words.markdown(f"{icon} **{escape_markdown(prefix + message)}** {escape_markdown(further)}")
     if is_open:
         names = named(released.unprotected(workspace))
         when = "this is being computed" if released.is_under_way() else "Release computes it"
-        text = f"The risk is that of the groups. Columns that are released as they are may raise it: {names}; {when}."
+        text = f"Columns that are released as they are may raise the risk: {names}; {when}."
         words.caption(escape_markdown(text))
     for label, other in offers:
         choice = {"method": other["variant"], "k": int(other["k"])}

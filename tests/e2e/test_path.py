@@ -157,7 +157,7 @@ def words_on(page, heading, title):
     if heading == "Choose k":
         wait_for_answer(page)
         # In the background the release is made, which may raise the risk.
-        page.get_by_text("released as they are may raise it").wait_for(state="detached")
+        page.get_by_text("released as they are may raise the risk").wait_for(state="detached")
     wait_until_idle(page)
     main = page.get_by_test_id("stMain")
     if heading in ("Choose k", "Clusters"):

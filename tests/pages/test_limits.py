@@ -87,5 +87,5 @@ def test_choose_k_and_release_state_the_risk_that_unprotected_columns_raise():
 def test_risk_of_the_groups_is_not_final_before_the_release_is_made(monkeypatch):
     monkeypatch.setattr("pages.shared.jobs.background", lambda *_, **__: None)
     app = open_survey("choose_k", k="5")
-    assert "Columns that are released as they are may raise it: 'household_income'" in plain(app)
+    assert "Columns that are released as they are may raise the risk: 'household_income'" in plain(app)
     assert ":material/check_circle:" not in "".join(part.value for part in app.markdown if "at k = 5" in part.value)
