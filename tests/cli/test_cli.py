@@ -240,7 +240,7 @@ def test_verify_counts_what_is_guaranteed_beyond_k(people):
         ("steps people.csv --qi age --method tfrp-1", "is not explained step by step"),
         ("bound people.csv --qi illness --k 999", "k"),
         ("bound people.csv --qi age --k 2 --weights income", "No such option '--weights'"),
-        ("sweep people.csv --qi age --k 2 --weights income", "No such option '--weights'"),
+        ("sweep people.csv --qi age --k 2 --weights income", "none of the algorithms has a flag --weights"),
         ("methods mdavv", "did you mean"),
         ("run --data toy --k 3 --read-decimal ,", "--read-decimal says how a file is read"),
         ("run people.csv --k 3 --data-seed 1", "--data-seed is for generated data sets"),
