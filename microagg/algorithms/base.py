@@ -157,22 +157,7 @@ class Param:
         return int(value) if whole else float(value)
 
     def read(self, text: str) -> Any:
-        """Read a value from text, such as that of an address.
-
-        Parameters
-        ----------
-        text : str
-            A bool is 1 or 0.
-
-        Returns
-        -------
-        int, float, bool or str
-
-        Raises
-        ------
-        ParameterError
-            As :meth:`check`.
-        """
+        """Return the value that is written as text, such as in an address, a bool as 1 or 0; see :meth:`check`."""
         readers: dict[str, Callable[[str], Any]] = {"float": float, "int": int, "bool": lambda digit: bool(int(digit))}
         if self.counted and text not in self.bounds:
             readers["choice"] = float
@@ -265,19 +250,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         return self.fit_keeping(X, None, y)
 
     def fit_keeping(self, X: ArrayLike | Records, rules: Rules | None, y: Any = None) -> Self:
-        """Partition the records as :meth:`fit` does, into groups that keep ``rules`` as far as possible.
+        """Partition the records of ``X`` as :meth:`fit` does, into groups that keep ``rules`` as far as it is able to.
 
-        Parameters
-        ----------
-        X, y
-            As for :meth:`fit`.
-        rules : Rules or None
-            From :func:`microagg.kernels.local_search.guarded.make_rules`; None unless ``info.keeps_rules`` is True.
-
-        Raises
-        ------
-        ParameterError, DataError
-            As :meth:`fit`.
+        They are made by :func:`microagg.kernels.local_search.guarded.make_rules`; only an algorithm whose
+        ``info.keeps_rules`` is True takes any.
         """
         k = check_k(self.k)
         parameters = check_params(type(self), {param.name: getattr(self, param.name) for param in self.params})

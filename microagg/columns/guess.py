@@ -159,18 +159,7 @@ class Column:
         return self.form in dates.FORMS
 
     def as_dates(self, form: str) -> list[tuple[str, str]]:
-        """Dates of the first :attr:`unclear` texts, if the column has a form.
-
-        Parameters
-        ----------
-        form : str
-            One of :data:`microagg.columns.dates.FORMS`.
-
-        Returns
-        -------
-        list of (str, str)
-            Each text, and its date as YYYY-MM-DD.
-        """
+        """The first :attr:`unclear` texts, each with its date if the column has this form."""
         first = dates.day_first(form)
         return [(text, str(dates.parse(text, day_first=bool(first)))) for text in self.unclear]
 
@@ -206,13 +195,7 @@ class Column:
         return self.role in ("confidential", "strata") and has_few_values and not self.n_empty
 
     def present(self, series: pd.Series[Any]) -> pd.Series[Any]:
-        """Leave out the cells with missing-value codes, if these count as missing.
-
-        Parameters
-        ----------
-        series : Series of shape (n,)
-            Values of this column.
-        """
+        """The column without the cells with missing-value codes, if these count as missing."""
         return series[~series.isin(self.possible_codes)] if self.codes else series
 
 

@@ -100,20 +100,7 @@ class Table:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Table:
-        """Table of a Parquet file, or of all Parquet files in a folder.
-
-        Parameters
-        ----------
-        path : path
-            The file or the folder, whose files are ordered by name.
-
-        Raises
-        ------
-        DataError
-            If there are no records, a file cannot be read, or files differ in their columns or types.
-        ParameterError
-            If it is a file of another kind.
-        """
+        """Return the table of a Parquet file, or of all Parquet files in a folder, ordered by name."""
         if not isinstance(path, (str, os.PathLike)):
             raise DataError(
                 f"engine='dask' takes the path of Parquet files, not {type(path).__name__}: write the table with its "
@@ -152,17 +139,10 @@ class Table:
         return list(self.schema.names)
 
     def recoded(self, recode: Mapping[Any, Mapping[str, str | None]] | None) -> Table:
-        """The table with recoded values of columns, which must keep their types.
-
-        Parameters
-        ----------
-        recode : mapping or None
-            As for :func:`microagg.microaggregate`.
+        """Return the table with recoded values of columns, which must keep their types.
 
         Raises
         ------
-        DataError
-            If there is no such column.
         ParameterError
             If a column of numbers would become text, or the reverse.
         """

@@ -82,12 +82,7 @@ class Step:
 
 @names_arguments
 def value(number: float) -> str:
-    """Format a number in full if it has at most seven significant digits, otherwise with four.
-
-    Parameters
-    ----------
-    number : float
-    """
+    """Return a number in full if it has at most seven significant digits, otherwise with four."""
     seven = f"{number:.7g}"
     return seven if math.isclose(float(seven), number, rel_tol=1e-12, abs_tol=1e-300) else f"{number:.4g}"
 

@@ -97,31 +97,11 @@ class Assessment:
     notes: tuple[str, ...] = ()
 
     def of(self, key: str) -> tuple[Figure, ...]:
-        """Figures of a measure.
-
-        Parameters
-        ----------
-        key : str
-            ``key`` of the measure.
-
-        Returns
-        -------
-        tuple of Figure
-            One for each column that it concerns; empty if it was not measured.
-        """
+        """Figures of the measure ``key``: one for each column that it concerns. Empty if it was not measured."""
         return tuple(figure for figure in self.figures if figure.measure.key == key)
 
     def part(self, part: str) -> tuple[Figure, ...]:
-        """Figures of the risk or the utility.
-
-        Parameters
-        ----------
-        part : {"risk", "utility"}
-
-        Returns
-        -------
-        tuple of Figure
-        """
+        """Figures of ``part``, "risk" or "utility"."""
         return tuple(figure for figure in self.figures if figure.part == part)
 
     def to_dict(self) -> dict[str, Any]:

@@ -54,17 +54,9 @@ class Change:
     words: str = field(default="", compare=False)
 
     def applied(self, choices: Mapping[str, Any]) -> dict[str, Any]:
-        """Apply this change to the choices for a release.
+        """Arguments of :func:`microagg.microaggregate` after this change of ``choices``.
 
-        Parameters
-        ----------
-        choices : mapping
-            Arguments of :func:`microagg.microaggregate` that name the quasi-identifiers and have no recoding.
-
-        Returns
-        -------
-        dict of str to Any
-            Arguments with the change.
+        ``choices`` must name the quasi-identifiers, and contain no recoding.
         """
         changed = dict(choices)
         if self.recoding:

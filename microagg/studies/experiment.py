@@ -109,36 +109,13 @@ _N_RECORDS, _N_ATTRIBUTES, _K, _N_CHECKPOINTS = 14_000, 2, 5, 20
 
 @names_arguments
 def unprepared(keys: Iterable[str], n: int = 0) -> list[str]:
-    """Algorithms whose kernels are neither compiled nor loaded yet.
-
-    Parameters
-    ----------
-    keys : iterable of str
-        Keys of algorithms.
-    n : int
-        The expected number of records: there are other kernels for many.
-
-    Returns
-    -------
-    list of str
-        Distinct keys, in their order.
-    """
+    """The distinct ``keys`` whose kernels for n records are neither compiled nor loaded yet."""
     return [key for key in dict.fromkeys(keys) if (key, n >= MANY) not in _prepared]
 
 
 @names_arguments
 def needed(methods: Iterable[Method]) -> list[str]:
-    """Algorithms that methods use, for :func:`prepare`.
-
-    Parameters
-    ----------
-    methods : iterable of Method
-
-    Returns
-    -------
-    list of str
-        Distinct keys, with that of local search if a method is polished.
-    """
+    """Distinct algorithms of ``methods``, for :func:`prepare`. With local search if one is polished."""
     keys = [key for method in methods for key in ((method.key, _POLISH) if method.polish else (method.key,))]
     return list(dict.fromkeys(keys))
 

@@ -83,23 +83,7 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
 
 
 def written(frame: IntoDataFrame, name: str) -> Written:
-    """Like :func:`write_table`, but also reports the changes that the format requires.
-
-    Parameters
-    ----------
-    frame, name
-        As for :func:`write_table`.
-
-    Returns
-    -------
-    Written
-        The bytes, new names of columns, and notices.
-
-    Raises
-    ------
-    DataError, ParameterError
-        As :func:`write_table`.
-    """
+    """Like :func:`write_table`, but also reports the changes that the format requires."""
     columns = check_table(frame, name)
     ending = written_ending(name)
     table = pd.DataFrame(columns, copy=False)

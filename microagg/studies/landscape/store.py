@@ -62,18 +62,7 @@ def check_stored(k: int) -> None:
 
 
 def title(name: str) -> str:
-    """Name of a method in tables and charts, such as ``V-MDAV (best γ)``.
-
-    Parameters
-    ----------
-    name : str
-        A key of :data:`METHODS`.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such method.
-    """
+    """Name of a method of :data:`METHODS` in tables and charts, such as ``V-MDAV (best γ)``."""
     check_choice("name", name, list(METHODS))
     return VARIANTS[name].title if name in VARIANTS else METHODS[name].label
 
@@ -257,17 +246,7 @@ def recognize(values: ArrayLike | Records, scale: str = _SCALE) -> tuple[str, in
 
 
 def digest_records(records: Records) -> str:
-    """Digest of records with categories.
-
-    Parameters
-    ----------
-    records : Records
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits; domains and taxonomies count, too.
-    """
+    """Digest of records with categories, including their domains and taxonomies."""
     return digest_bytes(f"{digest_array(records.values)}/{records.attributes!r}".encode())
 
 
@@ -310,22 +289,7 @@ def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFr
 
 
 def partition(data: str, seed: int, method: Method, k: int) -> Partition | None:
-    """Stored partition of a data set by a method.
-
-    Parameters
-    ----------
-    data, seed : str and int
-        Name and seed of a data set, as :func:`recognize` returns them.
-    method : Method
-        Its :func:`stored_name` is one of :data:`WITH_PARTITIONS`.
-    k : int
-        One of :data:`KS`.
-
-    Returns
-    -------
-    Partition or None
-        None if it is not stored.
-    """
+    """Partition that a method, one of :data:`WITH_PARTITIONS`, gives on a data set; None if it is not stored."""
     with np.load(_FOLDER / PARTITIONS) as file:
         name = f"{data}-{seed}-{stored_name(method)}"
         if k not in KS or name not in file:
