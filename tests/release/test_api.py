@@ -102,7 +102,7 @@ def test_seeds_reach_the_method_and_the_recipe(frame, monkeypatch, method, seed)
     release = microaggregate(frame, k=4, method=method, quasi_identifiers=QUASI, random_state=seed)
     used = release.recipe["random_state"]
     assert used == seed if seed is not None else isinstance(used, int)
-    expected = registry.make(method, k=4, random_state=used).fit(standardize(frame[QUASI])).partition_
+    expected = registry.ALGORITHMS[method](k=4, random_state=used).fit(standardize(frame[QUASI])).partition_
     assert release.partition == expected
     replayed(frame, release)
 
