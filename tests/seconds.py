@@ -14,10 +14,10 @@ from functools import cache
 from pathlib import Path
 
 #: The quick check has no test of a mean of so many seconds or more, the README's command none of LONG or more.
-SLOW, LONG = 0.15, 0.5
+SLOW, LONG = 0.15, 0.35
 
 #: In a browser only what takes so many is long; all such tests are slow.
-LONG_IN_BROWSER = 10.0
+LONG_IN_BROWSER = 8.0
 
 _FILE = Path(__file__).with_suffix(".csv")
 
