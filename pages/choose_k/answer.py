@@ -208,7 +208,7 @@ def _draw_run(
         offers.append((methods.offer(best["variant"], best["loss"], run["loss"]), best))
     is_open = exact is None and acceptable.by_k and verdict.meets_risk and bool(released.unprotected(workspace))
     icon = _OPEN if is_open else _OK if verdict.meets else _NOT
-    prefix += "By its groups, " * is_open
+    prefix += "By its groups, " if is_open else ""
     words.markdown(f"{icon} **{escape_markdown(prefix + message)}** {escape_markdown(further)}")
     if is_open:
         names = named(released.unprotected(workspace))

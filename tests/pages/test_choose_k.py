@@ -154,7 +154,7 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     assert (app.session_state["choices"].method, app.session_state["choices"].k) == ("found", 3)
     assert app.selectbox(key="w_method_chosen").value == "found"
     assert lines(app)["chosen"] == pytest.approx([found])
-    assert "**Best known at k = 3: risk 33.3 %" in plain(app)
+    assert "Best known at k = 3: risk 33.3 %" in plain(app)
     # At another k there is none yet.
     assert "has not searched there" in plain(choose(app, w_k_chosen=4))
 
@@ -185,7 +185,7 @@ def test_of_categories_a_search_narrows_what_lies_between_found_and_proven(monke
 
 def test_a_partition_that_is_found_while_the_page_is_drawn_is_offered_and_the_method_stays(monkeypatch):
     app = open_survey("choose_k", ks="9", k="9")
-    assert "**Greedy k-member at k = 9 meets" in plain(app)
+    assert "Greedy k-member at k = 9 meets" in plain(app)
     controls = comparison.controls
 
     def keep(workspace):
@@ -196,7 +196,7 @@ def test_a_partition_that_is_found_while_the_page_is_drawn_is_offered_and_the_me
     monkeypatch.setattr(comparison, "controls", keep)
     app.run()
     assert not app.exception
-    assert "**Greedy k-member at k = 9 meets" in plain(app)
+    assert "Greedy k-member at k = 9 meets" in plain(app)
     assert "Best known" in lines(app)
 
 

@@ -29,11 +29,11 @@ def test_curves_and_best_known_partitions_of_benchmarks_are_there_before_anythin
     assert lines(app)["Best known"].tolist() == pytest.approx(best, rel=1e-9)
     assert line["mode"] == "lines+markers"
     # The demonstration is what it was: the best is offered.
-    assert "**MDAV* at k = 5 meets" in plain(app)
+    assert "MDAV* at k = 5 meets" in plain(app)
     assert "Best known" in app.selectbox(key="w_method_chosen").options
     press(app, "Use the best known partition")
     assert app.session_state["choices"].method == state.FOUND
-    assert "**Best known at k = 5 meets" in plain(visit(app, "choose_k"))
+    assert "Best known at k = 5 meets" in plain(visit(app, "choose_k"))
     assert "4 of 4 runs stored with microagg" in plain(choose(app, w_ks="3-6"))
     # Nothing stored stands in for another setting.
     for choices in ({"scale": "minmax"}, {"polish": "1"}, {"v-mdav__gamma": "0.35"}):
