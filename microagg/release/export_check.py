@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
@@ -133,16 +134,8 @@ def check_export(
         return Finding("stop", "bytes", identifiers, text)
     if released is not None:
         usual = Style(PurePath(name).suffix.lower(), reading.get("decimal", "."), absent=reading.get("missing", ()))
-        styles = {
-            column: usual._replace(decimal=mark or usual.decimal, day_first=day_first, is_measured=True)
-            for column, (mark, day_first) in (measured or {}).items()
-        }
-        styles |= {column: styles.get(column, usual)._replace(is_filled=True) for column in filled}
-        readings = _readings(data, name, values, original_names)
-        by_column = ({column: each[_find(column, each, name)] for column in released} for each in readings)
-        sizes = [f"{counted(n, 'record')} with {counted(d, 'column')}" for n, d in (values.shape, released.shape)]
-        text = f"are {sizes[0]}, and in the release {sizes[1]}" if sizes[0] != sizes[1] else ""
-        if text := text or difference(released, by_column, dict.fromkeys(released, usual) | styles):
+        styles = _styles(released, usual, measured or {}, filled)
+        if text := _difference(released, _readings(data, name, values, original_names), styles, name):
             text = f"In the file {name!r} {text}: do not give it to anybody; choose another kind of file."
             return Finding("stop", "bytes", (), text)
     columns = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
@@ -170,6 +163,28 @@ def _readings(data: bytes, name: str, table: pd.DataFrame, renamed: Mapping[str,
     if PurePath(name).suffix.lower() in (".dta", ".sav"):
         yield _kinds_as_values(table)
         yield from (read_table(data, name=name, labels=labels).rename(columns=renamed) for labels in (True, False))
+
+
+def _styles(
+    released: pd.DataFrame, usual: Style, measured: Mapping[Any, tuple[str, bool]], filled: Collection[Hashable]
+) -> dict[Any, Style]:
+    """The style of each column; for ``measured`` and ``filled`` see :func:`check_export`."""
+    styles: dict[Any, Style] = dict.fromkeys(released, usual)
+    for column, (mark, day_first) in measured.items():
+        styles[column] = usual._replace(decimal=mark or usual.decimal, day_first=day_first, is_measured=True)
+    return styles | {column: styles[column]._replace(is_filled=True) for column in filled}
+
+
+def _difference(
+    released: pd.DataFrame, readings: Iterator[pd.DataFrame], styles: Mapping[Any, Style], name: str
+) -> str:
+    """Describe how a file differs from the release in size or in a value. Empty if it does not."""
+    first = next(readings)
+    sizes = [f"{counted(n, 'record')} with {counted(d, 'column')}" for n, d in (first.shape, released.shape)]
+    if sizes[0] != sizes[1]:
+        return f"are {sizes[0]}, and in the release {sizes[1]}"
+    by_column = ({column: each[_find(column, each, name)] for column in released} for each in chain([first], readings))
+    return difference(released, by_column, styles)
 
 
 def _counts_of_file(name: str, classes: IntArray, schema: Schema, k: int) -> tuple[str, str]:

@@ -42,28 +42,39 @@ def difference(
 
     Empty without any. Readings have the columns of the file by the names in ``released``, shape (n, columns).
     """
-    shown: dict[Any, pd.Series[Any]] = {}
+    usual_reading: dict[Any, pd.Series[Any]] = {}
     wrong = dict.fromkeys(released, np.ones(len(released), dtype=np.bool_))
     for reading in readings:
-        shown = shown or dict(reading)
+        usual_reading = usual_reading or dict(reading)
         wrong = {name: rows & _differ(released[name], reading[name], styles[name]) for name, rows in wrong.items()}
         wrong = {name: rows for name, rows in wrong.items() if rows.any()}
         if not wrong:
             return ""
     name, row = next((name, int(rows.argmax())) for name, rows in wrong.items())
-    cell, value = (column[name].iloc[row] for column in (shown, released))
+    cell, value = (column[name].iloc[row] for column in (usual_reading, released))
     texts = ["no value" if _is_missing(each) else repr(shortened(each, 40)) for each in (cell, value)]
     return f"column {plain(name)!r} has {texts[0]} in record {row:,} (counting from 0), and the release {texts[1]}"
 
 
 def _differ(released: pd.Series[Any], cells: pd.Series[Any], style: Style) -> NDArray[np.bool_]:
     """Whether each cell of a column differs from the released value, shape (n,)."""
+    differ = np.ones(len(released), dtype=np.bool_)
+    if released.dtype == cells.dtype and isinstance(cells.dtype, np.dtype) and cells.dtype.kind in "iufM":
+        # Most files hold these numbers and moments as they are, so few have to be looked at one by one.
+        differ = released.to_numpy() != cells.to_numpy()
+    if differ.any():
+        differ[differ] = ~_are_expressed(released[differ], cells[differ], style)
+    return differ
+
+
+def _are_expressed(released: pd.Series[Any], cells: pd.Series[Any], style: Style) -> NDArray[np.bool_]:
+    """Whether each cell of a column expresses the released value, shape (n,)."""
     precision = min((_float_type(column) for column in (released, cells)), key=lambda kind: kind.itemsize).type
     codes = coded(cells)
     _, first, pairs = np.unique(coded(released) * (codes.max() + 2) + codes, return_index=True, return_inverse=True)
     of_pairs = zip(released.iloc[first].astype(object), cells.iloc[first].astype(object), strict=True)
     equal = [_expresses(cell, value, style, precision) for value, cell in of_pairs]
-    return ~np.array(equal, dtype=np.bool_)[pairs]
+    return np.array(equal, dtype=np.bool_)[pairs]
 
 
 def _float_type(column: pd.Series[Any]) -> np.dtype[Any]:

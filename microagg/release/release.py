@@ -309,8 +309,8 @@ def _marks(source: Source, name: Hashable) -> tuple[str, bool]:
     """The decimal mark of a column of numbers as texts, else "", and whether days come before months in its dates."""
     column, day_first = source.table[name], dates.day_first(source.schema.dates.get(name, ""))
     if day_first is None:
-        shown = dates.order(value for value in column.unique() if isinstance(value, str))
-        day_first = shown.day_first is not None
+        order = dates.order(value for value in column.unique() if isinstance(value, str))
+        day_first = order.day_first is not None
     if is_numeric_dtype(column) or name not in source.schema.numbers:
         return "", day_first
     return "," if source.schema.numbers[name] == COMMA else ".", day_first
