@@ -265,6 +265,11 @@ def widened(series: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(np.array([*distinct, np.nan])[positions], index=series.index, name=series.name)
 
 
+def shortest(value: Any, dtype: Any) -> float:
+    """The float of 64 bits with the text of a value as a float of ``dtype``."""
+    return float(str(float_type(dtype)(value)))
+
+
 def factorized(series: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
     """Number of each record's value, shape (n,), or -1 if missing, and the distinct values, as :func:`widened`."""
     try:
@@ -274,8 +279,8 @@ def factorized(series: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
             f"column {series.name!r} holds values that cannot be told apart (such as lists): turn them into text or "
             "numbers first."
         ) from None
-    narrow: Any = float_type(series.dtype)
-    values = list(distinct) if narrow is np.float64 else [float(str(narrow(value))) for value in distinct]
+    is_narrow = float_type(series.dtype) is not np.float64
+    values = [shortest(value, series.dtype) for value in distinct] if is_narrow else list(distinct)
     return positions.astype(np.int64), values
 
 

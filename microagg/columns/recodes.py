@@ -40,9 +40,9 @@ from microagg.validation import (
     check_present,
     counted,
     factorized,
-    float_type,
     listing,
     quoted,
+    shortest,
     widened,
 )
 
@@ -195,9 +195,9 @@ def _as_numbers(values: pd.Series[Any], dtype: Any, new_numbers: Collection[floa
                 "recode to whole numbers, or to a text."
             )
     with np.errstate(over="ignore"):
-        narrowed = [float(str(float_type(dtype)(number))) for number in new_numbers]
-    known = values.where(values.notna(), np.nan)  # None and NA are no floats
-    return known.astype(dtype if is_float_dtype(dtype) and narrowed == [*new_numbers] else np.float64)
+        narrowed = [shortest(number, dtype) for number in new_numbers]
+    floats = values.where(values.notna(), np.nan)  # None and NA are no floats
+    return floats.astype(dtype if is_float_dtype(dtype) and narrowed == [*new_numbers] else np.float64)
 
 
 def _number(text: str) -> float:

@@ -34,6 +34,7 @@ from microagg.validation import (
     float_type,
     numeric_matrix,
     quoted,
+    shortest,
     widened,
 )
 
@@ -328,7 +329,7 @@ def fill(
             series.iloc[rows] = value
             frame[name] = series
             if attribute.kind == "numeric":
-                number = float(str(float_type(series.dtype)(code)))
+                number = shortest(code, series.dtype)
                 value = value.date() if attribute.unit else int(number) if number == int(number) else number
             else:
                 value = category(value)
