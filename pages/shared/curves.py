@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from sklearn.isotonic import isotonic_regression
 
 from microagg.optimum.bounds import Bound
 from microagg.studies.sweeps import RULES
@@ -234,9 +235,8 @@ def _name_lines(figure: go.Figure, lines: Sequence[go.Scatter], end: float, up: 
 def spread(places: Sequence[float], gap: float) -> np.ndarray:
     """Return ascending ``places`` between 0 and 1, moved as little as need be to be ``gap`` apart."""
     steps = gap * np.arange(len(places))
-    rest, ends = np.asarray(places) - steps, range(1, len(places) + 1)
-    # Isotonic regression: what is left must not descend.
-    level = [max(min(rest[i:j].mean() for j in ends[at:]) for i in range(at + 1)) for at in range(len(rest))]
+    # Without the gaps, the places must not descend.
+    level = isotonic_regression(np.asarray(places) - steps)
     return np.clip(level, 0, 1 - steps[-1]) + steps
 
 
