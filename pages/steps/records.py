@@ -164,8 +164,8 @@ def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
     )
     loss = optimum.loss_at(rows, gamma)
     ring(figure, [max(gamma, low)], [loss], f"γ = {gamma:g}: {percent(loss)}")
-    figure.update_xaxes(title="γ (log scale)", type="log", range=[np.log10(low), np.log10(high)], dtick=1)
-    figure.update_xaxes(exponentformat="none")
+    across = {"type": "log", "range": [np.log10(low), np.log10(high)], "dtick": 1, "exponentformat": "none"}
+    figure.update_xaxes(title="γ (log scale)", **across)
     losses = rows[["v-mdav", "mdav-star", "optimum"]].to_numpy(float)
     axis = Axis.of(losses[np.isfinite(losses)], steep=True, from_zero=True)
     figure.update_yaxes(title="information loss (%)", **axis.layout())
