@@ -196,8 +196,9 @@ class LinearProgram:
         DataError
             If a group has fewer than k records, or there is not one label for each record.
         """
-        check_matrix(self._data, len(labels))
-        self._offered = Partition(labels, self._k).labels
+        offered = Partition(labels, self._k).labels
+        check_matrix(self._data, len(offered))
+        self._offered = offered
 
     def _next(self) -> Program | Branching | None:
         """Next program to run, or None if no program can raise the bound."""

@@ -161,7 +161,7 @@ def test_refuses_what_cannot_be():
         with pytest.raises(ParameterError, match="threads must be a whole number"):
             bounds.LinearProgram(np.zeros((3, 1)), 3, wrong)
     # A partition of smaller groups would count as one with a lower loss than any bound.
-    for labels, match in (([0, 0, 1], "fewer than k=2"), ([0, 0], "labels for 2")):
+    for labels, match in (([0, 0, 1], "fewer than k=2"), ([0, 0], "labels for 2"), (None, "labels must be")):
         with pytest.raises(DataError, match=match):
             bounds.LinearProgram(np.zeros((3, 1)), 2).offer(np.array(labels))
     with pytest.raises(DataError, match="NaN"):
