@@ -143,6 +143,17 @@ def check_finite(X: FloatArray, names: Sequence[str] | None = None) -> None:
     raise DataError(f"{name} has {kind} {where}{more}: fill in or leave out such records before microaggregating.")
 
 
+def check_weights(weights: FloatArray, name: Any) -> None:
+    """Raise DataError unless all weights of records, shape (n,), are above 0. ``name``: their column."""
+    if len(small := np.flatnonzero(weights <= 0.0)):
+        row = int(small[0])
+        more = f", one of {len(small):,} such records" if len(small) > 1 else ""
+        raise DataError(
+            f"column {name!r} has the weight {weights[row]:g} in record {row} (counting from 0){more}, but weights "
+            "must be above 0: leave out such records first, or do not name the column as the weights."
+        )
+
+
 def check_pair(before: ArrayLike, after: ArrayLike, *, matched: bool = True) -> tuple[FloatArray, FloatArray]:
     """Return originals and their release as float arrays, shape (n, d) and (m, d).
 

@@ -17,9 +17,10 @@ import numpy as np
 from microagg.algorithms.registry import algorithm
 from microagg.columns.schema import Schema
 from microagg.distributed import cluster, passes, planning
-from microagg.distributed.cluster import RELEASED, Stages
+from microagg.distributed.cluster import Stages
 from microagg.distributed.parts import Count, Table, count, load
 from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments
+from microagg.distributed.working_folder import RELEASED, check_room, working_on
 from microagg.errors import DataError, GuaranteeError, ParameterError
 from microagg.metrics.loss import percent
 from microagg.metrics.risk.equivalence_classes import max_reidentification
@@ -149,12 +150,12 @@ def release(
     target = _check_target(out)
     table = Table.of(data).recoded(choices.recode)
     before(Job.of(table, choices, {}, block_size).findings())  # check the choices before workers start
-    with cluster.working_on(target) as working:
+    with working_on(target) as working:
         with cluster.connected(working, client, workers=workers, memory_limit=memory_limit) as connection:
             cluster.check_workers(connection, working)
             stages = Stages(connection, working)
             job = Job.of(table, choices, _categories(stages, table, choices), block_size)
-            cluster.check_room(working.place, job.needed)
+            check_room(working.place, job.needed)
             cluster.check_memory(connection, job.memory(block_size))
             working.store(JOB, job)
             result = _run(stages, job, target, recipe)

@@ -1,35 +1,24 @@
-"""Where a job runs: the workers of Dask, and the folder through which their tasks exchange whole files.
-
-The folder is next to the output, has the original quasi-identifiers, and only its owner may read it. The release is a
-folder in it until its verification, and one renaming then moves it to its place. Whatever ends a job, its working
-folder is deleted; only a killed process leaves one.
-"""
+"""The workers of Dask that run the tasks of a job."""
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
-import pickle
-import shutil
 import signal
 import sys
-import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg import __version__
 from microagg.distributed.parts import load
+from microagg.distributed.working_folder import SPILLED, Working, gigabytes
 from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
 from microagg.validation import check_whole
@@ -37,140 +26,8 @@ from microagg.validation import check_whole
 #: Maximum time for an answer of a scheduler.
 PATIENCE = "10s"
 
-#: The folder of the release before it is verified.
-RELEASED = "release"
-
-# Further folders of a job: Python objects, incomplete files, and files that Dask spills.
-_OBJECTS, _UNFINISHED, _SPILLED = "objects", "unfinished", "dask"
-
 # The only address at which processes started here listen, and seconds between two checks whether a job was cancelled.
 _HERE, _POLL = "127.0.0.1", 0.5
-
-_HEADER_LOCK = threading.Lock()
-
-
-# --- the working folder -----------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def working_on(target: Path) -> Iterator[Working]:
-    """Yield the new working folder of a release to ``target``, and delete it at the end."""
-    place = target.with_name(f"{target.name}.working")
-    # In a folder with a new name each time, so that a late task of an ended job cannot write into that of another one.
-    folder = place / uuid.uuid4().hex
-    with room_on(place.parent):
-        try:
-            place.mkdir(mode=0o700)
-        except FileExistsError:
-            raise ParameterError(
-                f"{str(place)!r} already exists: another job is using it, or a killed job has left it with original "
-                "values. Wait for the job or delete the folder, or choose another output."
-            ) from None
-        (folder / _UNFINISHED).mkdir(parents=True)
-    try:
-        yield Working(str(folder))
-    finally:
-        if folder.exists():
-            folder.rename(place / "deleted")  # a late task cannot write to the old name while files are deleted
-        shutil.rmtree(place, ignore_errors=True)
-
-
-@dataclass(frozen=True)
-class Working:
-    """The files of a job."""
-
-    folder: str  # absolute path of the only folder in the working folder
-
-    @property
-    def place(self) -> Path:
-        """The working folder."""
-        return Path(self.folder).parent
-
-    def path(self, stage: str, name: str = "") -> Path:
-        """Path of a file of a stage, or of the folder of the stage."""
-        return Path(self.folder, stage, name)
-
-    def deliver(self, target: Path) -> None:
-        """Move the release to its place, after deletion of the original values."""
-        verified = self.place / "verified"
-        with room_on(target.parent):
-            self.path(RELEASED).rename(verified)
-            shutil.rmtree(self.folder)
-            verified.rename(target)
-
-    def drop(self, stage: str) -> None:
-        """Delete the files of a stage that no further task needs."""
-        shutil.rmtree(self.path(stage), ignore_errors=True)
-
-    @contextmanager
-    def writing(self, stage: str, name: str) -> Iterator[Path]:
-        """Yield a path to write. The file takes its place when the block ends without error."""
-        path, draft = self.path(stage, name), self.path(_UNFINISHED, f"{uuid.uuid4().hex}-{name}")
-        with room_on(self.place):
-            try:
-                yield draft
-                if draft.exists():
-                    path.parent.mkdir(exist_ok=True)
-                draft.replace(path)
-            finally:
-                draft.unlink(missing_ok=True)
-
-    def save(self, stage: str, name: str, array: NDArray[Any]) -> None:
-        """Write an array."""
-        with self.writing(stage, name) as path, path.open("wb") as stream:
-            np.save(stream, array, allow_pickle=False)
-
-    def rows(self, stage: str, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
-        """Read the rows of an array from ``start`` to before ``stop``, no others."""
-        # NumPy parses the header by `ast`, which in CPython 3.11 fails now and then with a SystemError where two
-        # threads, as a worker has, do so at once (cpython#106905).
-        with _HEADER_LOCK:
-            mapped = np.load(self.path(stage, name), mmap_mode="r", allow_pickle=False)
-        return np.array(mapped[start:stop])
-
-    def store(self, name: str, value: Any) -> None:
-        """Write a Python object."""
-        with self.writing(_OBJECTS, name) as path:
-            path.write_bytes(pickle.dumps(value, protocol=5))
-
-    @lru_cache(maxsize=4)  # noqa: B019 - a process reads an object once for all of its tasks
-    def load(self, name: str) -> Any:
-        """Return a stored Python object."""
-        return pickle.loads(self.path(_OBJECTS, name).read_bytes())
-
-
-@contextmanager
-def room_on(folder: Path) -> Iterator[None]:
-    """Raise DataError instead of OSError if a file cannot be written in the block."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DataError(
-                f"the disk of {str(folder)!r} is full: free some space and start again, or choose an output on another "
-                "disk."
-            ) from None
-        raise DataError(
-            f"cannot write to {str(folder)!r} ({error.strerror or type(error).__name__}): choose a folder that all "
-            "machines of the job can write to."
-        ) from None
-
-
-def check_room(folder: Path, needed: int) -> None:
-    """Raise DataError if the disk of a folder has fewer than ``needed`` bytes free."""
-    free = shutil.disk_usage(folder).free
-    if free < needed:
-        raise DataError(
-            f"the job needs about {_gigabytes(needed)} on the disk of {str(folder)!r}, and {_gigabytes(free)} are "
-            "free: free some space, or choose an output on another disk."
-        )
-
-
-def _gigabytes(size: int) -> str:
-    return f"{size / 1e9:,.1f} GB" if size >= 10**8 else f"{size / 1e6:,.1f} MB"
-
-
-# --- workers ----------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -221,7 +78,7 @@ def _local_cluster(working: Working, workers: int, memory_limit: str | None) -> 
                 host=_HERE,
                 dashboard_address=f"{_HERE}:0",
                 memory_limit=limit,
-                local_directory=str(working.path(_SPILLED)),
+                local_directory=str(working.path(SPILLED)),
                 silence_logs=logging.CRITICAL,
             )
     except RuntimeError:
@@ -278,8 +135,8 @@ def check_memory(client: Any, needed: int) -> None:
         share = (info["memory_limit"] or 0) / max(info["nthreads"], 1)
         if 0 < share < needed:
             raise DataError(
-                f"a task takes up to {_gigabytes(needed)} of memory, and the worker {worker} has "
-                f"{_gigabytes(int(share))} for each: give workers more memory or fewer threads, write the file with "
+                f"a task takes up to {gigabytes(needed)} of memory, and the worker {worker} has "
+                f"{gigabytes(int(share))} for each: give workers more memory or fewer threads, write the file with "
                 "smaller row groups (such as pyarrow.parquet.write_table(table, path, row_group_size=100_000)), or "
                 "choose a smaller block_size."
             )

@@ -17,9 +17,9 @@ from microagg.columns import dates
 from microagg.columns.records import Records, categories, is_category
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import category
-from microagg.distributed.cluster import RELEASED, Working
 from microagg.distributed.parts import Part, frame_of, load
 from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments, Seen
+from microagg.distributed.working_folder import RELEASED, Working
 from microagg.errors import DataError
 from microagg.kernels.local_search import iterated, mixed_search
 from microagg.metrics import generalization

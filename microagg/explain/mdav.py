@@ -12,10 +12,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from microagg.explain.run import Focus, Quantity, Run, Step, equal, squares, value
+from microagg.explain.run import Focus, Quantity, Run, Step, equal, least, squares, value
 
 # --- MDAV -------------------------------------------------------------------------------------------------------------
 
@@ -37,14 +37,14 @@ def explain_mdav(run: Run) -> Iterator[Step]:
     while len(run.unassigned) >= 2 * run.k:
         center = run.middle(run.unassigned)
         r = run.farthest(center, run.unassigned)
-        yield run.farthest_step(r, center, "the unassigned")
+        yield _farthest_step(run, r, center, "the unassigned")
         s = _opposite(run, r)
         yield _opposite_step(run, r, s, "The record opposite", 3)
-        yield run.form_around(r, 4)
+        yield _form_around(run, r, 4)
         if s not in run.unassigned:
             previous, s = s, _opposite(run, r)
             yield _opposite_step(run, r, s, f"{run.names[previous]} went with {run.names[r]}", 5)
-        yield run.form_around(s, 6)
+        yield _form_around(run, s, 6)
     if len(run.unassigned) >= run.k:
         members, left = list(run.unassigned), run.left()
         become = "becomes a group" if len(members) == 1 else "become one group"
@@ -52,7 +52,7 @@ def explain_mdav(run: Run) -> Iterator[Step]:
         group = run.form(members)
         yield run.step("form", "One group of the rest", text, 7, Focus(group=group))
     else:
-        yield from run.join_nearest_centroids(8, moving=True)
+        yield from _join_nearest_centroids(run, 8, moving=True)
 
 
 def _opposite(run: Run, r: int) -> int:
@@ -88,14 +88,14 @@ def _from_fixed_centroid(run: Run, treat: Callable[[int], Iterable[Step]]) -> It
     yield run.step("start", "The centroid of all", text, 0, focus)
     while len(run.unassigned) >= run.k:
         r = run.farthest(center, run.unassigned)
-        yield run.farthest_step(r, center, "all")
+        yield _farthest_step(run, r, center, "all")
         yield from treat(r)
 
 
 def explain_mdav_plus(run: Run) -> Iterator[Step]:
     """Yield the steps of MDAV+."""
-    yield from _from_fixed_centroid(run, lambda r: [run.form_around(r, 3)])
-    yield from run.join_nearest_centroids(4, moving=False)
+    yield from _from_fixed_centroid(run, lambda r: [_form_around(run, r, 3)])
+    yield from _join_nearest_centroids(run, 4, moving=False)
 
 
 # --- MDAV* ------------------------------------------------------------------------------------------------------------
@@ -134,10 +134,10 @@ def _open_or_join(run: Run, r: int) -> Iterator[Step]:
     """Yield the two costs for seed ``r``, and what the smaller one decides."""
     k = run.k
     if not run.groups:
-        yield run.form_around(r, 4, "there is no group yet to join")
+        yield _form_around(run, r, 4, "there is no group yet to join")
         return
     if len(run.unassigned) == k:
-        yield run.form_around(r, 4, f"only {run.left()}, just enough for one")
+        yield _form_around(run, r, 4, f"only {run.left()}, just enough for one")
         return
     group = _closest(run, r)
     new_group = run.around(r, run.unassigned)
@@ -194,12 +194,12 @@ V_MDAV_CODE = (
 def explain_v_mdav(run: Run, gamma: float) -> Iterator[Step]:
     """Yield the steps of V-MDAV."""
     yield from _from_fixed_centroid(run, lambda r: _form_and_extend(run, r, gamma))
-    yield from run.join_nearest_centroids(9, moving=False)
+    yield from _join_nearest_centroids(run, 9, moving=False)
 
 
 def _form_and_extend(run: Run, r: int, gamma: float) -> Iterator[Step]:
     """Yield the group around r, and the records that join it, until one does not."""
-    yield run.form_around(r, 3)
+    yield _form_around(run, r, 3)
     group, joins = len(run.groups) - 1, True
     while joins and run.unassigned and len(run.groups[group]) < 2 * run.k - 1:
         d_in, e, member = min(
@@ -241,3 +241,51 @@ def _threshold(name: str, d_in: float, d_out: float, gamma: float, joins: bool) 
     reason = f"{value(d_in)} is {'' if joins else 'not '}less than {product}"
     decision = f"{_compared(d_in, threshold, factors)}: {name} {'joins' if joins else 'stays out'}"
     return [Quantity("γ · d_out", threshold, product, not joins)], reason, decision
+
+
+# --- steps that several of them take ----------------------------------------------------------------------------------
+
+
+def _farthest_step(run: Run, record: int, center: Sequence[float], of: str) -> Step:
+    """Return the step that finds the unassigned record farthest from ``center``, the centroid of ``of``."""
+    text = f"{run.names[record]} is the unassigned record farthest from the centroid of {of}."
+    formula = squares(run.row(record), center)
+    distance = Quantity("squared distance to the centroid", run.distance(record, center), formula)
+    focus = Focus(seed=record, point=tuple(center), point_name=f"centroid of {of}")
+    return run.step("look", "The farthest record", text, 2, focus, [distance])
+
+
+def _form_around(run: Run, seed: int, line: int, why: str | None = None) -> Step:
+    """Make a group of a record and its k - 1 nearest unassigned ones, and return that step.
+
+    Its text ends with ``why`` or with the number of unassigned records.
+    """
+    members = run.around(seed, run.unassigned)
+    group = run.form(members)
+    ending = f"; {run.left()}" if why is None else f": {why}"
+    nearest = "nearest" if run.k == 2 else f"{run.k - 1} nearest"
+    beginning = f"{run.names[seed]} " + ("alone becomes" if run.k == 1 else f"and its {nearest} become")
+    text = f"{beginning} the group {run.braced(members)}{ending}."
+    focus = Focus(seed=seed, candidates=tuple(members[1:]), radius=run.radius(seed, members), group=group)
+    return run.step("form", "A new group", text, line, focus)
+
+
+def _join_nearest_centroids(run: Run, line: int, *, moving: bool) -> Iterator[Step]:
+    """Let each unassigned record, by index, join the group with the nearest centroid, and yield these steps.
+
+    The centroids stay where they are now or, if ``moving``, follow each record that joins.
+    """
+    centers = [run.centroid(members) for members in run.groups]
+    names = [run.braced(members) for members in run.groups]
+    for record in list(run.unassigned):
+        row, distances = run.row(record), [run.distance(record, center) for center in centers]
+        group, *runners_up = least(distances)
+        text = f"{run.names[record]} joins {names[group]}, whose centroid is the nearest"
+        text += f"{', and moves that centroid' if moving else ''}."
+        quantities = [
+            Quantity(f"to the centroid of {names[i]}", distances[i], squares(row, centers[i]), i == group)
+            for i in (group, *runners_up)
+        ]
+        yield run.join(record, group, "A record left over", text, line, quantities, point=centers[group])
+        if moving:
+            centers[group], names[group] = run.centroid(run.groups[group]), run.braced(run.groups[group])

@@ -234,50 +234,6 @@ class Run:
         focus = Focus(seed=record, point=point, point_name="centroid", group=group)
         return self.step("join", title, text, line, focus, quantities)
 
-    # ---- Steps that several algorithms take ------------------------------------------------------------------------
-
-    def farthest_step(self, record: int, center: Sequence[float], of: str) -> Step:
-        """Return the step that finds the unassigned record farthest from ``center``, the centroid of ``of``."""
-        text = f"{self.names[record]} is the unassigned record farthest from the centroid of {of}."
-        formula = squares(self.row(record), center)
-        distance = Quantity("squared distance to the centroid", self.distance(record, center), formula)
-        focus = Focus(seed=record, point=tuple(center), point_name=f"centroid of {of}")
-        return self.step("look", "The farthest record", text, 2, focus, [distance])
-
-    def form_around(self, seed: int, line: int, why: str | None = None) -> Step:
-        """Make a group of a record and its k - 1 nearest unassigned ones, and return that step.
-
-        Its text ends with ``why`` or with the number of unassigned records.
-        """
-        members = self.around(seed, self.unassigned)
-        group = self.form(members)
-        ending = f"; {self.left()}" if why is None else f": {why}"
-        nearest = "nearest" if self.k == 2 else f"{self.k - 1} nearest"
-        beginning = f"{self.names[seed]} " + ("alone becomes" if self.k == 1 else f"and its {nearest} become")
-        text = f"{beginning} the group {self.braced(members)}{ending}."
-        focus = Focus(seed=seed, candidates=tuple(members[1:]), radius=self.radius(seed, members), group=group)
-        return self.step("form", "A new group", text, line, focus)
-
-    def join_nearest_centroids(self, line: int, *, moving: bool) -> Iterator[Step]:
-        """Let each unassigned record, by index, join the group with the nearest centroid, and yield these steps.
-
-        The centroids stay where they are now or, if ``moving``, follow each record that joins.
-        """
-        centers = [self.centroid(members) for members in self.groups]
-        names = [self.braced(members) for members in self.groups]
-        for record in list(self.unassigned):
-            row, distances = self.row(record), [self.distance(record, center) for center in centers]
-            group, *runners_up = least(distances)
-            text = f"{self.names[record]} joins {names[group]}, whose centroid is the nearest"
-            text += f"{', and moves that centroid' if moving else ''}."
-            quantities = [
-                Quantity(f"to the centroid of {names[i]}", distances[i], squares(row, centers[i]), i == group)
-                for i in (group, *runners_up)
-            ]
-            yield self.join(record, group, "A record left over", text, line, quantities, point=centers[group])
-            if moving:
-                centers[group], names[group] = self.centroid(self.groups[group]), self.braced(self.groups[group])
-
 
 def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None, attributes: Sequence[str] | None = None) -> Run:
     """Create a run before its first step. For parameters and errors see :func:`microagg.explain.steps`."""

@@ -1,4 +1,4 @@
-"""A file and the choices for its release, checked against each other and encoded, before records are grouped."""
+"""A file and the choices for its release, checked against each other and encoded; then its records are grouped."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from microagg.validation import (
     IntArray,
     check_finite,
     check_present,
+    check_weights,
     counted,
     numeric_matrix,
     plain,
@@ -121,13 +122,7 @@ class Source:
         # Ones in place of what is left out, not a shorter column: a message must number the records as the caller does.
         weights[~self.retained] = 1.0
         check_finite(weights, [name])
-        if len(small := np.flatnonzero(weights[:, 0] <= 0.0)):
-            row = int(small[0])
-            more = f", one of {len(small):,} such records" if len(small) > 1 else ""
-            raise DataError(
-                f"column {name!r} has the weight {weights[row, 0]:g} in record {row} (counting from 0){more}, but "
-                "weights must be above 0: leave out such records first, or do not name the column as the weights."
-            )
+        check_weights(weights[:, 0], name)
         return weights[self.retained, 0]
 
     @cached_property

@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 
 from microagg.errors import DataError
 from microagg.tables import text_layout as layout
@@ -50,11 +49,6 @@ _MAX_CELLS = 200
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_LINE = re.compile(r"(?:\n|\r)[ ,;\t|]*(?:\r\n|\n|\r)")
-
-# Numbers with a decimal comma, and numbers whose comma may separate thousands.
-_WITH_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?\s*")
-_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
-
 
 # A cause for an unreadable text, as the end of a sentence, and the offer that solves it.
 _Cause = tuple[str, Offer]
@@ -154,7 +148,7 @@ def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Readin
         _last_notices(divided, options.skip_last),
         _empty_notices(divided),
         *(column_notices for _, column_notices in columns),
-        _decimal_comma_notices(frame) if options.decimal == "." else [],
+        layout.decimal_comma_notices(frame) if options.decimal == "." else [],
     )
     return Reading(frame, tuple(notices), tuple(_applied_options(text, body, divided)))
 
@@ -419,20 +413,6 @@ def _is_note_or_total(record: Sequence[str], width: int, counts: bool) -> bool:
         return True
     numbers = [cell for cell in present if cell != present[0]]
     return bool(numbers) and is_total(present[0]) and all(map(is_number, numbers))
-
-
-def _decimal_comma_notices(frame: pd.DataFrame) -> Iterator[Notice]:
-    """Yield a notice for each column whose cells all look like numbers, some with a decimal comma."""
-    for j, name in enumerate(frame.columns):
-        cells: Any = [] if is_numeric_dtype(frame.dtypes.iloc[j]) else frame.iloc[:, j].dropna()
-        if not all(isinstance(cell, str) and _WITH_COMMA.fullmatch(cell) for cell in cells):
-            continue
-        with_comma = [cell for cell in cells if "," in cell]
-        if not all(map(_THOUSANDS.fullmatch, with_comma)):
-            text = f"Column {brief(name)} is read as text, but looks like numbers with a decimal comma: "
-            text += f"{counted(len(with_comma), 'cell')} such as {brief(with_comma[0])}."
-            offer = Offer("The decimal mark is a comma", {"decimal": ","})
-            yield Notice("decimal-comma", text, column=name, example=with_comma[0], offers=(offer,))
 
 
 # --- omissions, repairs and names -------------------------------------------------------------------------------------

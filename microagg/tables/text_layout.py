@@ -1,4 +1,4 @@
-"""The layout of a text, judged from its first lines: delimiter, header, titles above, other tables."""
+"""The layout of a text: delimiter, header, titles above and other tables by its first lines; the decimal comma."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import csv
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from microagg.tables.lossless import is_number
-from microagg.tables.notices import MISSING
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from microagg.tables.lossless import brief, is_number
+from microagg.tables.notices import MISSING, Notice, Offer
 from microagg.tables.text_lines import TextOptions, is_empty, numbered_rows
+from microagg.validation import counted
 
 #: The delimiters that are recognized; the comma last, as it may also be a decimal comma.
 DELIMITERS = (";", "\t", "|", ",")
@@ -36,6 +40,10 @@ _MIN_FIT, _MIN_MAJORITY = 0.8, 0.6
 
 # The maximum number of characters of texts that are searched for several tables, as all cells are in memory.
 _MAX_CHARACTERS = 5_000_000
+
+# Numbers with a decimal comma, and numbers whose comma may separate thousands.
+_WITH_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?\s*")
+_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
 
 # Dates, and times of day.
 _MOMENT = re.compile(
@@ -303,3 +311,17 @@ def tables_in(text: str, dialect: TextOptions) -> list[Block]:
             after = sum(number > rows[-1][0] for number in record_lines)
             tables.append(Block(rows[0][0], rows[-1][0], len(rows) - 1, len(header), after))
     return sorted(tables, key=lambda table: -table.records) if len(tables) > 1 else []
+
+
+def decimal_comma_notices(frame: pd.DataFrame) -> Iterator[Notice]:
+    """Yield a notice for each column whose cells all look like numbers, some with a decimal comma."""
+    for j, name in enumerate(frame.columns):
+        cells: Any = [] if is_numeric_dtype(frame.dtypes.iloc[j]) else frame.iloc[:, j].dropna()
+        if not all(isinstance(cell, str) and _WITH_COMMA.fullmatch(cell) for cell in cells):
+            continue
+        with_comma = [cell for cell in cells if "," in cell]
+        if not all(map(_THOUSANDS.fullmatch, with_comma)):
+            text = f"Column {brief(name)} is read as text, but looks like numbers with a decimal comma: "
+            text += f"{counted(len(with_comma), 'cell')} such as {brief(with_comma[0])}."
+            offer = Offer("The decimal mark is a comma", {"decimal": ","})
+            yield Notice("decimal-comma", text, column=name, example=with_comma[0], offers=(offer,))

@@ -18,7 +18,7 @@ from distributed import Client
 
 from microagg.distributed import cluster
 from microagg.distributed import release as release_in_parts
-from microagg.distributed.cluster import RELEASED, Working, working_on
+from microagg.distributed.working_folder import RELEASED, Working, working_on
 from microagg.errors import DataError, ParameterError
 from microagg.progress import Cancelled, watched
 from tests.distributed.conftest import workers_here
@@ -161,7 +161,7 @@ def test_a_full_disk_is_said_in_one_sentence(numbers_file, client, tmp_path, mon
             raise OSError(errno.ENOSPC, "No space left on device")
         return save(*args, **more)
 
-    monkeypatch.setattr("microagg.distributed.cluster.np.save", until_full)
+    monkeypatch.setattr("microagg.distributed.working_folder.np.save", until_full)
     with pytest.raises(DataError, match=rf"the disk of '{tmp_path}/out.working' is full: free some space"):
         release(numbers_file, client, tmp_path / "out", **CHOICES)
     assert names_in(tmp_path) == []
@@ -173,7 +173,7 @@ def test_too_small_a_disk_or_memory_is_said_before_the_work(numbers_file, client
             release(numbers_file, client, tmp_path / "out", **CHOICES)
 
     usage = type("usage", (), {"free": 1_000})
-    monkeypatch.setattr("microagg.distributed.cluster.shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("microagg.distributed.working_folder.shutil.disk_usage", lambda _: usage)
     too_small(r"the job needs about .* on the disk of '.*', and 0.0 MB are free")
     monkeypatch.undo()
     monkeypatch.setattr("microagg.distributed.planning._PART", 10**9)

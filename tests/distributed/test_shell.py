@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from microagg.cli import cli
-from microagg.distributed.cluster import Working
+from microagg.distributed.working_folder import Working
 from microagg.tables import read_file
 from tests.conftest import ROOT
 from tests.distributed.conftest import parquet
