@@ -26,7 +26,7 @@ from microagg.columns.numerals import AsNumbers
 from microagg.columns.records import KINDS
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema, as_options
-from microagg.columns.suggested_roles import Evidence, Suggestion, adjust, kind_of_codes, suggest_role
+from microagg.columns.suggested_roles import UNREADABLE, Evidence, Suggestion, adjust, kind_of_codes, suggest_role
 from microagg.columns.taxonomy import Taxonomy, category, category_counts
 from microagg.columns.values import ColumnValues
 from microagg.errors import ParameterError, brief
@@ -269,8 +269,8 @@ def _check_labels(frame: pd.DataFrame, variables: Any, values: Any) -> None:
 def _unreadable(series: pd.Series[Any]) -> Column:
     """A column of values that cannot be compared, such as lists."""
     n_empty = int(series.isna().sum())
-    reasons = (holds_neither(series.dropna()), *_missing(n_empty, len(series)))
-    return Column(series.name, "others", "", "", (), "drop", False, False, reasons, n_empty, 0)
+    reasons = (UNREADABLE.reason, holds_neither(series.dropna()), *_missing(n_empty, len(series)))
+    return Column(series.name, UNREADABLE.role, "", "", (), "drop", False, False, reasons, n_empty, 0, unsure=True)
 
 
 def _column(evidence: Evidence, suggestion: Suggestion) -> Column:

@@ -23,13 +23,15 @@ from microagg.validation import FloatArray, IntArray, counted, listing, shortene
 # of which the second is enough if they are many.
 _ID_SHARE = 0.9
 _NAMED_ID_SHARE, _NAMED_IDS = 0.2, 100
+# Numbers of several records each, from the first one up, are hardly counts if their name says "number".
+_LEAST_REPEATED_ID = 1e5
 # Names of persons and addresses have more distinct values than this; "name" may also be the name of a region.
 _MIN_NAMES = 50
 # The minimum number of records as evidence for record numbers and numbers of documents; their digits.
 _MIN_NUMBERED = 20
 _DIGITS_OF_DOCUMENTS = 8
 # The upper limit of numbers of records and documents.
-_LARGEST_ID = 2.0**63
+_LARGEST_ID = 2.0**64
 # The minimum mean number of blanks in sentences.
 _BLANKS_OF_SENTENCES = 5
 # The maximum number of strata, and their minimum size; the minimum mean size of units of a sample that are kept.
@@ -47,6 +49,10 @@ class Suggestion(NamedTuple):
     reason: str
     unsure: bool = False
     kind: str = ""
+
+
+#: The suggestion for values that cannot be grouped, such as times with a time zone: released, they may identify.
+UNREADABLE = Suggestion("identifiers", "values that cannot be grouped may tell who somebody is, so leave it out", True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +93,7 @@ class Evidence:
         return f"the label says {shortened(self.label, _LONGEST_LABEL)!r}"
 
 
-_ID_PREFIX, _NUMBER_SUFFIX = re.compile(r"ID[a-z]+"), re.compile(r".*(num|nro|nmbr|number)", re.DOTALL)
+_ID_PREFIX, _NUMBER_SUFFIX = re.compile(r"ID[a-z]+"), re.compile(r"(?is).*(num|nro|nmbr|number|nummer|nr)")
 
 # Words for weights of samples in one word with "weight".
 _SAMPLE_WEIGHTS_JOINED = re.compile(
@@ -106,16 +112,16 @@ def suggest_role(evidence: Evidence) -> Suggestion:
 
 
 def _unusable(evidence: Evidence) -> Suggestion | None:
-    is_empty = evidence.values.n_distinct == 0
-    reason = "no record has a value here" if is_empty else ""
-    return Suggestion("others", reason) if is_empty or not evidence.reading.kinds else None
+    if evidence.values.n_distinct == 0:
+        return Suggestion("others", "no record has a value here")
+    return None if evidence.reading.kinds else UNREADABLE
 
 
 def _constant(evidence: Evidence) -> Suggestion | None:
-    if evidence.values.n_distinct > 1:
+    values = evidence.values
+    if values.n_distinct > 1 or values.n_missing:
         return None
-    (value,) = evidence.values.values(np.ones(1, dtype=np.bool_))
-    return Suggestion("others", f"all values are {value!r}: it distinguishes nobody")
+    return Suggestion("others", f"all values are {values.texts[0]!r}: it distinguishes nobody")
 
 
 def _in_survey(evidence: Evidence) -> Suggestion | None:
@@ -253,7 +259,8 @@ def _named_identifier(evidence: Evidence) -> str | None:
     values, reading, name = evidence.values, evidence.reading, str(evidence.values.name)
     share = values.n_distinct / values.n_present
     claim = evidence.claim(NUMBERED)
-    if not claim and (_ID_PREFIX.fullmatch(name) or (share == 1 and _NUMBER_SUFFIX.fullmatch(name))):
+    may_repeat = share >= _NAMED_ID_SHARE and evidence.numbers.min(initial=np.inf) >= _LEAST_REPEATED_ID
+    if not claim and (_ID_PREFIX.fullmatch(name) or ((share == 1 or may_repeat) and _NUMBER_SUFFIX.fullmatch(name))):
         claim = f"the name is {name!r}"
     is_many = share >= _NAMED_ID_SHARE or values.n_distinct > _NAMED_IDS
     if claim and is_many and not reading.is_date and (reading.numbers is None or are_whole(evidence.numbers)):
@@ -288,7 +295,7 @@ def _identifying_numbers(evidence: Evidence) -> str | None:
     values, numbers = evidence.values, evidence.reading.numbers
     if numbers is None or np.isnan(numbers).any() or values.n_distinct < max(values.n_present, _MIN_NUMBERED):
         return None
-    if not (numbers == np.floor(numbers)).all() or np.abs(numbers).max() >= _LARGEST_ID:
+    if not (numbers == np.floor(numbers)).all() or np.abs(numbers).max() > _LARGEST_ID:
         return None
     # Distinct values are in the order of the records.
     steps = np.diff(numbers)
@@ -331,7 +338,8 @@ def _confidential(evidence: Evidence) -> Suggestion | None:
 def _quasi_identifier(evidence: Evidence) -> Suggestion:
     values, reading = evidence.values, evidence.reading
     if reading.kind in CATEGORIES:
-        noun = f"{values.n_distinct:,} categories in {counted(values.n_present, 'record')}"
+        noun = f"{values.n_distinct:,} categor{'y' if values.n_distinct == 1 else 'ies'}"
+        noun += f" in {counted(values.n_present, 'record')}"
         return Suggestion("quasi_identifiers", f"{noun}: an outsider may know the category of a person")
     return Suggestion("quasi_identifiers", f"an outsider may know this {'date' if reading.is_date else 'number'}")
 
@@ -367,6 +375,8 @@ def kind_of_codes(column: Evidence) -> tuple[str, str]:
     present = column.numbers
     if not len(present) or not are_whole(present):
         return "", ""
+    if len(present) == 1 and values.n > values.counts.max():
+        return "nominal", "one number, or none: a category"
     if row is not None and row.kind:
         return ("", "") if row.kind == "numeric" else (row.kind, f"{row.survey} has codes here")
     if kind := _kind_in_label(present, column.label):

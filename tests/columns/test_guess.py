@@ -129,19 +129,20 @@ def test_what_is_far_from_all_others_and_there_again_and_again_is_taken_for_miss
 
 
 @for_each(
-    ("values", "kind", "what"),
+    ("values", "role", "kind", "what"),
     [
-        (["x"] * 50 + [None] * 2, "nominal", "all values are 'x': it distinguishes nobody; 2 of 52 are missing"),
-        (np.array([None] * 7), "", "no record has a value here; 7 of 7 are missing"),
-        ([[1], [2], [3]], "", "but list"),
-        ([1j, 2j, 3j], "", "but complex"),
-        (pd.date_range("2020", periods=3, tz="UTC"), "", "time zone"),
-        ([datetime.datetime(2020, 1, day, tzinfo=datetime.UTC) for day in (1, 2)] * 2, "", "time zone"),
+        (["x"] * 52, "others", "nominal", "all values are 'x': it distinguishes nobody"),
+        (np.array([None] * 7), "others", "", "no record has a value here; 7 of 7 are missing"),
+        ([[1], [2], [3]], "identifiers", "", "but list"),
+        ([1j, 2j, 3j], "identifiers", "", "but complex"),
+        (pd.date_range("2020", periods=3, tz="UTC"), "identifiers", "", "time zone"),
+        ([datetime.datetime(2020, 1, day, tzinfo=datetime.UTC) for day in (1, 2)] * 2, "identifiers", "", "time zone"),
     ],
 )
-def test_columns_that_can_be_no_quasi_identifier(values, kind, what):
+def test_columns_that_can_be_no_quasi_identifier(values, role, kind, what):
     column = guess(values)
-    assert (column.role, column.kind, bool(column.kinds)) == ("others", kind, bool(kind))
+    assert (column.role, column.kind, bool(column.kinds)) == (role, kind, bool(kind))
+    assert column.needs_decision == (role == "identifiers")
     assert what in reasons(column)
 
 
@@ -169,7 +170,7 @@ def test_any_file_has_its_guesses(rows, name):
     for column in columns:
         assert column.role in ROLES
         assert {kind for kind, _ in column.kinds} <= set(KINDS)
-        assert (column.kind, column.form) in column.kinds if column.kinds else column.role == "others"
+        assert (column.kind, column.form) in column.kinds if column.kinds else column.role in ("others", "identifiers")
         assert column.reasons
         assert all(column.reasons)
         assert column.n_empty == frame[column.name].isna().sum()

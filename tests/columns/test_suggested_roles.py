@@ -56,6 +56,13 @@ def repeated(counts):
         ("a1", CLUSTERS, "Sampling stratum", "strata", True, "30 strata of 20 records or more"),
         ("fpc", cycled([4421, 1018, 755], N), "", LEFT_OUT, False, "the size of a stratum"),
         ("snum", RNG.permutation(N) * 7 + 3, "", LEFT_OUT, True, "'snum'"),
+        ("Krankenkassennummer", RNG.permutation(N) * 7 + 3, "", LEFT_OUT, True, "looks like an identifier"),
+        ("healthInsuranceNumber", HOUSEHOLDS * 71 + 204_511, "", LEFT_OUT, True, "looks like an identifier"),
+        ("health_number", HOUSEHOLDS, "", "confidential", True, "health"),
+        ("x", np.uint64(2**64 - N) + RNG.permutation(N).astype("u8"), "", LEFT_OUT, True, "20 digits"),
+        ("x", np.where(np.arange(N) < 3, 1.0, np.nan), "", QUASI, True, "may know"),
+        ("diabetes", ["yes"] * 3 + [None] * (N - 3), "", "confidential", True, "diabetes"),
+        ("x", np.full(N, 1.0), "", "others", True, "all values are '1'"),
         ("a1", cycled([0, 1], N), "Dx asthma, 1: ever, 0: never", "confidential", True, "asthma"),
     ],
 )
@@ -93,6 +100,8 @@ def test_several_columns(columns, roles):
         ("sex", cycled([1, 2], N), "", "nominal"),
         ("a", cycled([1, 2, 7, 9], N), "", "nominal"),
         ("a", cycled([1, 2, 3, 4], N), "", "numeric"),
+        ("a", [*[1] * (N - 9), *[-9] * 9], "", "nominal"),  # ticked, or not
+        ("a", [*[1] * (N - 9), *[np.nan] * 9], "", "nominal"),
         ("a", cycled([2, 4, 6, 8], N), "", "numeric"),
         ("a", [3, 5, 1, 2], "", "numeric"),  # too few to tell
         ("a", cycled([1, 2, 3, 4], N), "1: Married, 2: Widowed, 3: Divorced, 4: Single", "nominal"),
