@@ -294,7 +294,7 @@ def test_how_numbers_are_written_is_found_without_the_codes():
     assert Schema(("a",), numbers="a").read(frame[:2])["a"].tolist() == [1.234, 0.5]
 
 
-@for_each("dtype", ["int16", "uint8", "int64", "Int64", "float32", "Float64", "str", object, "category"])
+@for_each("dtype", ["int16", "uint8", "Int64", "Sparse[int64]", "float32", "Float64", "str", object, "category"])
 def test_codes_are_found_whatever_the_type(dtype):
     frame = pd.DataFrame({"a": pd.Series([9, 2, 9, 3]).astype(dtype)})
     for code in (9, 9.0, "9"):
