@@ -12,7 +12,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -41,6 +41,9 @@ _FIRST_DAY, _DAY_AFTER_LAST = np.datetime64("0001-01-01", "s"), np.datetime64("1
 #: The separator of cells in a chunk; text files with this character are refused.
 SEPARATOR = "\0"
 
+#: An offer to read a text file with a decimal comma.
+DECIMAL_COMMA = Offer("The decimal mark is a comma", {"decimal": ","})
+
 _MAX_QUOTED = 40
 _BLANKS = " \t"
 
@@ -51,6 +54,8 @@ _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)?\.[0-9]+")
 # Powers of ten in the form of programs; 10E2 is more likely a code.
 _POWER = re.compile(r"-?(?:[0-9]|(?:0|[1-9][0-9]*)?\.[0-9]+)[eE][+-]?[0-9]+")
+# A point that may stand between thousands.
+_GROUPED = re.compile(r"-?[1-9][0-9]{0,2}\.[0-9]{3}")
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE)
 
 
@@ -219,6 +224,8 @@ def read_text_column(chunks: Sequence[str], name: str, decimal: str, missing: Se
     if numbers is not None and any(map(len, numbers.values)):
         column = _number_column(numbers)
         if column is not None:
+            if column.dtype.kind == "f" and decimal == "." and (notice := _thousands_notice(name, chunks, absent)):
+                return column, [notice]
             is_respelled = column.dtype.kind == "f" and numbers.respelled.cells
             return column, [_respelled_notice(name, numbers.respelled, decimal)] if is_respelled else []
         notices = [_lossy_notice(name, numbers.lossy, decimal)]
@@ -394,6 +401,19 @@ def _respelled_notice(name: str, respelled: _Count, decimal: str) -> Notice:
         f"{brief(cell)} as {float(respelled.example)!r}, which is the same number."
     )
     return Notice("respelled", text, column=name, example=cell)
+
+
+def _thousands_notice(name: str, chunks: Sequence[str], absent: Collection[str]) -> Notice | None:
+    """Notice of a column of floats whose points may all stand between thousands: ``1.200``, ``12.500`` and ``850``."""
+    with_point = (cell for cell in cells_in(chunks) if ("." in cell or "e" in cell.lower()) and cell not in absent)
+    example = next(with_point)
+    if not all(_GROUPED.fullmatch(cell.strip(_BLANKS)) for cell in (example, *with_point)):
+        return None
+    text = (
+        f"Column {brief(name)} is read as decimal numbers, such as {brief(example)} as {float(example)!r}, though each "
+        f"point has three digits behind it: does it stand between thousands, as in {example.replace('.', '')}?"
+    )
+    return Notice("thousands", text, column=name, example=example, offers=(DECIMAL_COMMA,))
 
 
 def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -> list[Notice]:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from microagg.tables.lossless import brief, is_number
-from microagg.tables.notices import MISSING, Notice, Offer
+from microagg.tables.lossless import DECIMAL_COMMA, brief, is_number
+from microagg.tables.notices import MISSING, Notice
 from microagg.tables.text_lines import TextOptions, is_empty, numbered_rows
 from microagg.validation import counted
 
@@ -323,5 +323,4 @@ def decimal_comma_notices(frame: pd.DataFrame) -> Iterator[Notice]:
         if not all(map(_THOUSANDS.fullmatch, with_comma)):
             text = f"Column {brief(name)} is read as text, but looks like numbers with a decimal comma: "
             text += f"{counted(len(with_comma), 'cell')} such as {brief(with_comma[0])}."
-            offer = Offer("The decimal mark is a comma", {"decimal": ","})
-            yield Notice("decimal-comma", text, column=name, example=with_comma[0], offers=(offer,))
+            yield Notice("decimal-comma", text, column=name, example=with_comma[0], offers=(DECIMAL_COMMA,))

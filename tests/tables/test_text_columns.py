@@ -76,6 +76,16 @@ def test_other_digits_for_the_same_number_are_said(cell):
     assert f"as {float(cell)!r}" in notice.text
 
 
+@for_each(("cells", "thousands"), [(("850", "1.200", "-12.534"), 1), (("0.200", "1.200"), 0), (("1.200", "1.2e5"), 0)])
+def test_points_that_may_stand_between_thousands_are_asked_about(cells, thousands):
+    values, kind, [notice] = read(*cells)
+    assert (values, kind) == ([float(cell) for cell in cells], "f")
+    assert notice.code == ("thousands" if thousands else "respelled")
+    if thousands:
+        assert "'1.200' as 1.2, though each point has three digits behind it: does it stand between" in notice.text
+        assert notice.offers[0].reading == {"decimal": ","}
+
+
 @for_each(
     ("cells", "kind"),
     [(("9007199254740993", "", "-9007199254740993"), "i"), (("18446744073709551615", ""), "u")],
