@@ -199,7 +199,7 @@ def without_codes(
         gone = [value for value in series.cat.categories.to_numpy() if written(value) in codes]
         return series.cat.remove_categories(gone) if gone else series
     if isinstance(series.dtype, pd.SparseDtype):
-        series = series.sparse.to_dense()  # to which missing values can be assigned
+        series = series.astype(series.dtype.subtype)  # to which missing values can be assigned
     positions, distinct = factorized(series)
     absent = np.isin(positions, [i for i, value in enumerate(distinct) if written(value) in codes])
     if not absent.any():
