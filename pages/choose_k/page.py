@@ -316,13 +316,15 @@ def _draw_table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, 
         }
         if workspace.classes is not None:
             columns["classification"] = number(
-                "CM", format="percent", help="Classification metric: records without their group's most frequent label."
+                "CM (%)",
+                format="%.2f",
+                help="Classification metric: records without their group's most frequent label.",
             )
     if workspace.is_sample:
         del columns["gap"]
     for name, risk in RISKS.items():
         if name in rows:
-            columns[name] = number(f"Risk: {risk.label.lower()}", format="percent", help=risk.meaning)
+            columns[name] = number(f"Risk: {risk.label.lower()} (%)", format="%.2f", help=risk.meaning)
     if "guaranteed" in rows:
         columns["guaranteed"] = number("Loss with guarantees (%)", format="%.2f")
     columns |= {
@@ -334,7 +336,9 @@ def _draw_table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, 
     }
     st.header("All runs")
     height = min(35 * (len(rows) + 1) + 3, 320)
-    show_table(rows.sort_values(["k", "information_loss"])[list(columns)], columns, height=height)
+    shown = rows.sort_values(["k", "information_loss"])[list(columns)]
+    shares = [name for name in ("classification", *RISKS) if name in shown]
+    show_table(shown.assign(**{name: 100 * shown[name] for name in shares}), columns, height=height)
     data = rows.drop(columns=["settings", "title", "stored"], errors="ignore")
     download("Download this table (CSV)", lambda: to_csv(data), "information_loss.csv")
 

@@ -247,6 +247,8 @@ def _attributes(changes: pd.DataFrame, measured: pd.DataFrame | None, labels: Ma
             table[figure] = [_arrow(row, figure) for _, row in changes.iterrows()]
     if measured is not None:
         table = table.merge(measured.drop(columns="lost"), on="attribute", how="left")
+        if "interval_disclosure" in table:
+            table["interval_disclosure"] *= 100
     number = st.column_config.NumberColumn
     columns = {
         "attribute": st.column_config.TextColumn("Attribute", pinned=True),
@@ -257,7 +259,7 @@ def _attributes(changes: pd.DataFrame, measured: pd.DataFrame | None, labels: Ma
         "sd_ratio": number("sd ratio", format="%.3f", help="Standard deviation after over before: 1 keeps it."),
         "correlation_change": number("A correlation changes by", format="%.3f"),
         "hellinger": number("Hellinger distance", format="%.3f"),
-        "interval_disclosure": number("Near the original", format="percent", help="Released within 0.05 sd of it."),
+        "interval_disclosure": number("Near the original (%)", format="%.2f", help="Released within 0.05 sd of it."),
     }
     with folded:
         show_table(table[[name for name in columns if name in table]], columns)

@@ -102,9 +102,9 @@ def test_risks_that_fit_are_offered_and_stand_in_the_table(is_numeric):
     assert "The largest distance of the confidential values of a group" in plain(app)
     title = "MDAV" if is_numeric else "Greedy k-member"
     rows = app.dataframe[0].value.query("title == @title").sort_values("k")
-    assert rows["max_reidentification"].tolist() == [1 / size for size in rows["smallest_group"]]
+    assert rows["max_reidentification"].tolist() == [100 / size for size in rows["smallest_group"]]
     assert ("record_linkage" in rows) == is_numeric
-    assert np.allclose(drawn(app)[title][0], 100 * rows["t_closeness"])
+    assert np.allclose(drawn(app)[title][0], rows["t_closeness"])
 
 
 def test_what_is_acceptable_is_drawn_and_stands_in_the_address():
@@ -124,7 +124,7 @@ def test_what_is_acceptable_is_drawn_and_stands_in_the_address():
 def test_a_new_limit_of_another_risk_chooses_the_smallest_k_that_meets_it():
     query = {"data": "wine", "ks": "3-8", "methods": "mdav", "method": "mdav", "measure": "risk"}
     app = open_page("choose_k", **query, risk="record_linkage", k="8")
-    shares = 100 * app.dataframe[0].value.query("title == 'MDAV'").set_index("k")["record_linkage"]
+    shares = app.dataframe[0].value.query("title == 'MDAV'").set_index("k")["record_linkage"]
     choose(app, w_risk_limit=20.0)  # no change: what is chosen stays
     assert app.query_params["k"] == "8"
     choose(app, w_risk_limit=25.0)
