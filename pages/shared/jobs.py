@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from microagg.partition import Partition
 from microagg.progress import watched
 from microagg.studies import experiment, landscape
 from microagg.studies.experiment import Method, Result
@@ -177,9 +178,11 @@ def _run_cells(
         job.step(f"{{done}} of {job.total} computed")
 
     def work(job: Job) -> None:
-        todo = list(missing)
         if risks and workspace.is_numeric:
             compile_tasks(job, [compiling.LINKAGE])
+        known = [cell for cell in missing if _stored_partition(workspace, cell)]
+        job.do_all(known, partial(run, job))
+        todo = [cell for cell in missing if cell not in known]
         while todo:
             keys = {method: experiment.needed([method]) for method, _ in todo}
             ready = [method for method in keys if not compiling.tasks_for(keys[method], workspace.n)] or [todo[0][0]]
@@ -204,7 +207,7 @@ def _run_cell(job: Job, box: Results, workspace: Workspace, cell: Cell, *, risks
 
     with watched(watcher):
         # A result may lack its risks because other attributes have become confidential.
-        stored_result = box.stored(workspace.digest, [cell]).get(cell)
+        stored_result = box.stored(workspace.digest, [cell]).get(cell) or _stored(workspace, cell)
         result = stored_result or experiment.run_one(workspace.problem, method, k)
         box.add(workspace.digest, result)
         if risks:
@@ -248,13 +251,15 @@ def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
     return [by_cell[cell] for cell in cells]
 
 
+def _stored_partition(workspace: Workspace, cell: Cell) -> Partition | None:
+    return None if workspace.benchmark is None else landscape.partition(*workspace.benchmark, *cell)
+
+
 def _stored(workspace: Workspace, cell: Cell) -> Result | None:
     """Return the stored result of a method on a benchmark, which needs no compiled kernel; None if there is none."""
     method, k = cell
-    if workspace.benchmark is None:
-        return None
-    partition = landscape.partition(*workspace.benchmark, method, k)
-    if partition is None:
+    partition = _stored_partition(workspace, cell)
+    if partition is None or workspace.benchmark is None:
         return None
     [seconds] = landscape.stored(*workspace.benchmark, method, [k])["seconds"]
     measures = workspace.problem.row(partition, partition)
