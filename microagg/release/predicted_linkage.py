@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -364,17 +365,23 @@ def _code_models(features: _Features, codes: IntArray) -> Iterator[_Model]:
 
 def _cross_validated(tree: Any, features: _Features, y: Any, width: int) -> tuple[FloatArray, list[Hashable]]:
     """Predictions by trees learned from the other folds, shape (n, width), and the most important features."""
+    from sklearn.base import clone
+
     predicted, importance = np.zeros((len(y), width)), np.zeros(len(features.names))
     n_folds = min(_FOLDS, len(y))
     fold = np.random.default_rng(0).permutation(len(y)) % n_folds
-    for number in range(n_folds):
-        left_out = np.flatnonzero(fold == number)
-        tree.fit(features.values[fold != number], y[fold != number])
-        if hasattr(tree, "classes_"):
-            predicted[np.ix_(left_out, tree.classes_)] = tree.predict_proba(features.values[left_out])
-        else:
-            predicted[left_out, 0] = tree.predict(features.values[left_out])
-        importance += tree.feature_importances_
+
+    def learned(number: int) -> Any:
+        return clone(tree).fit(features.values[fold != number], y[fold != number])
+
+    with ThreadPoolExecutor() as pool:  # learning releases the interpreter lock
+        for number, each in enumerate(pool.map(learned, range(n_folds))):
+            left_out = np.flatnonzero(fold == number)
+            if hasattr(each, "classes_"):
+                predicted[np.ix_(left_out, each.classes_)] = each.predict_proba(features.values[left_out])
+            else:
+                predicted[left_out, 0] = each.predict(features.values[left_out])
+            importance += each.feature_importances_
     order = np.argsort(-importance, kind="stable")[:3]
     return predicted, [features.names[j] for j in order if importance[j] > 0.1]
 
