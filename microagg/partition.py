@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.errors import DataError
-from microagg.validation import FloatArray, IntArray, check_k, check_labels, check_matrix
+from microagg.validation import FloatArray, IntArray, check_k, check_labels, check_matrix, counted
 
 
 def canonical_labels(labels: ArrayLike) -> IntArray:
@@ -62,7 +62,7 @@ class Partition:
         if sizes.min() < k:
             small = int(np.flatnonzero(sizes < k)[0])
             raise DataError(
-                f"group {small} has {sizes[small]} records, fewer than k={k}: the release would not be {k}-anonymous."
+                f"group {small} has {counted(sizes[small], 'record')}, fewer than k={k}: the release would not be {k}-anonymous."
             )
         canonical.setflags(write=False)
         sizes.setflags(write=False)
@@ -116,7 +116,7 @@ class Partition:
         Raises
         ------
         DataError
-            If ``X`` has not n records of numbers.
+            If ``X`` has not n records of numbers, or ``weights`` are not one for each, finite and above 0.
         """
         return group_means(X, self.labels, weights)
 
@@ -138,6 +138,9 @@ def group_means(X: ArrayLike, labels: IntArray, weights: FloatArray | None = Non
     grouped -= low[labels[order]]
     totals: FloatArray | IntArray = sizes
     if weights is not None:
+        weights = np.asarray(weights)
+        if weights.shape != labels.shape or not ((weights > 0) & (weights < np.inf)).all():
+            raise DataError(f"weights must be a finite number above 0 for each of {counted(len(labels), 'record')}.")
         grouped *= weights[order, np.newaxis]
         totals = np.add.reduceat(weights[order], starts)
     return low + np.add.reduceat(grouped, starts, axis=0) / totals[:, np.newaxis]

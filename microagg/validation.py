@@ -96,9 +96,10 @@ def check_matrix(X: ArrayLike, n: int | None = None) -> FloatArray:
     """Return ``X`` as a 2-D float array with ``n`` rows (one column if it is 1-D), or raise :class:`DataError`."""
     check_dense(X)
     try:
-        data = np.asarray(X, dtype=np.float64)
+        array, data = np.asarray(X), np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"X must hold numbers only: {str(error).rstrip('.')}.") from None
+    check_dense(array)
     if data.ndim == 1:
         data = data[:, np.newaxis]
     if data.ndim != 2 or data.shape[1] == 0:
@@ -109,10 +110,12 @@ def check_matrix(X: ArrayLike, n: int | None = None) -> FloatArray:
 
 
 def check_dense(X: Any) -> None:
-    """Raise :class:`DataError` if ``X`` is a sparse matrix, or holds masked values or complex numbers.
+    """Raise :class:`DataError` if ``X`` is sparse or not computed, or holds masked values, complex numbers or dates.
 
-    An array of floats would silently lose the mask or the imaginary part.
+    An array of floats would silently lose the mask or the imaginary part, and have -9e18 for a missing date.
     """
+    if hasattr(X, "collect"):
+        raise DataError("X is not computed yet: pass X.collect().")
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise DataError("X is a sparse matrix, and dense data are required: pass X.toarray().")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
@@ -120,8 +123,11 @@ def check_dense(X: Any) -> None:
         raise DataError(
             f"X has masked values, the first in record {row} (counting from 0): fill them in, or leave records out."
         )
-    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind == "c":
         raise DataError("Complex data not supported: X must hold real numbers, such as X.real.")
+    if kind in ("m", "M"):
+        raise DataError("X holds dates or durations: turn them into numbers first, such as years.")
 
 
 def check_finite(X: FloatArray, names: Sequence[str] | None = None) -> None:

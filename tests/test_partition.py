@@ -27,6 +27,12 @@ def test_centroids_are_group_means_even_far_from_the_origin():
     assert np.allclose(partition.centroids(X + 1e9) - 1e9, partition.centroids(X), atol=1e-6)
 
 
+@for_each("weights", [[1.0], [1.0, 0.0], [1.0, np.inf], [1.0, np.nan], [[1.0], [1.0]]])
+def test_weights_that_are_not_one_above_0_for_each_record_are_refused(weights):
+    with pytest.raises(DataError, match="a finite number above 0 for each of 2 records"):
+        Partition([0, 0], k=2).centroids([[1.0], [2.0]], weights)
+
+
 def test_a_group_below_k_is_refused():
     with pytest.raises(DataError, match="group 1 has 2 records, fewer than k=3"):
         Partition([0, 0, 0, 1, 1], k=3)

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 
@@ -36,6 +37,8 @@ REFUSED = {
     "complex": (X + 1j, "omplex"),
     "beyond floats": ([[10**400, 1.0], [2.0, 3.0], [4.0, 5.0]], "too large"),
     "squares beyond floats": (np.sign(X) * 1.7e308, "its square is too large"),
+    "dates": (np.array(["2020-01-01", "NaT", "2021-01-01"], "M8[D]")[:, np.newaxis], "dates"),
+    "not computed": (pl.DataFrame(X).lazy(), "pass X.collect"),
     "a number": (np.array(3.0), r"records by d attributes"),
 }
 
@@ -57,6 +60,12 @@ def test_sparse_columns_of_a_frame_are_those_numbers():
     released = microagg.microaggregate(frame, k=3, method="mdav").frame
     expected = microagg.microaggregate(dense, k=3, method="mdav").frame
     assert released.astype(float).equals(expected.astype(float))
+
+
+@for_each("dates", [pd.to_datetime(["2020-01-01", None]), pd.DataFrame({"born": pd.to_datetime(["2020-01-01", None])})])
+def test_a_loss_of_dates_is_refused(dates):
+    with pytest.raises(DataError, match="dates or durations"):
+        microagg.metrics.sse(dates, [0, 0])
 
 
 def test_names_that_occur_twice_are_refused():

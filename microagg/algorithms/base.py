@@ -265,12 +265,16 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         if rules is not None:
             parameters["rules"] = rules
         self.partition_ = Partition(self._labels_of(data, k, parameters), k)
-        self.labels_ = self.partition_.labels
         if not isinstance(X, Records):
             self.centroids_ = self.partition_.centroids(data.values if isinstance(data, Records) else data)
         elif hasattr(self, "centroids_"):
             del self.centroids_  # of an earlier fit
         return self
+
+    @property
+    def labels_(self) -> IntArray:  # not stored, as pickling would make it writeable
+        """The group of each record, shape (n,), numbered in order of first appearance; read-only."""
+        return self.partition_.labels
 
     @property
     def timed(self) -> list[Param]:
@@ -382,8 +386,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         try:
             data = validate_data(self, table, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
         except (ValueError, OverflowError) as error:
-            # Some of scikit-learn's messages have several lines, and the whole array.
-            message, several, _ = str(error).partition(":\n")
+            # Some of scikit-learn's messages have the whole array.
+            message, several, _ = str(error).partition(":\narray=")
             what = "X must be n records by d attributes. Reshape your data: X.reshape(-1, 1) is one attribute."
             raise DataError(f"{message}: {what}" if several else message) from None
         check_finite(data, names)

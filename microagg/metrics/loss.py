@@ -256,7 +256,7 @@ def cumulated(shares: FloatArray) -> FloatArray:
     return np.cumsum(np.sort(shares)[::-1])
 
 
-def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> LargestLosses:
+def records_losing_most(X: ArrayLike, labels: ArrayLike, most: int = 20) -> LargestLosses:
     """Records that are farthest from the centroid of their group.
 
     Parameters
@@ -276,10 +276,10 @@ def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> Lar
     DataError
         As :func:`sse`.
     """
-    groups, shares = canonical_labels(labels), record_shares(X, labels)
+    squares = _squares(X, labels)
+    shares = _percentages(squares.sum(axis=1))
     order = np.argsort(-shares, kind="stable")[:most]
-    moved = np.abs(X[order] - group_means(X, groups)[groups[order]])
-    return LargestLosses(order, shares[order], moved.argmax(axis=1))
+    return LargestLosses(order, shares[order], squares[order].argmax(axis=1))
 
 
 def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> LargestLosses:

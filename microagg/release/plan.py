@@ -133,11 +133,14 @@ class Plan(Choices):
 
         Raises
         ------
+        ParameterError
+            If ``recipe`` is not complete.
         DataError
             If ``frame`` has another number of records or other quasi-identifiers, strata, classes or weights.
         MicroaggError
             If the released values differ.
         """
+        recipes.check(recipe)
         table = as_pandas(frame)
         if len(table) != recipe["n"]:
             raise DataError(

@@ -156,7 +156,7 @@ def test_survives_cloning_and_pickling(cls, X):
     estimator = cls(3).fit(X)
     again = pickle.loads(pickle.dumps(estimator))
     assert again.partition_ == estimator.partition_
-    assert not again.partition_.labels.flags.writeable
+    assert not again.labels_.flags.writeable
     assert clone(estimator).get_params() == estimator.get_params()
 
 
@@ -263,6 +263,8 @@ def test_other_records_get_the_nearest_centroid(cls, X):
     means = [X[estimator.labels_ == group].mean(axis=0) for group in range(estimator.partition_.n_groups)]
     for record, found in zip(others, released, strict=True):
         np.testing.assert_allclose(found, min(means, key=lambda mean: ((record - mean) ** 2).sum()), rtol=1e-12)
+    with pytest.raises(DataError, match="yet now missing:\n- b"):
+        cls(4).fit(pd.DataFrame(X, columns=list("abc"))).transform(pd.DataFrame(X[:, :2], columns=list("ac")))
 
 
 def test_records_of_mixed_attributes_are_not_transformed(X):

@@ -109,6 +109,7 @@ def test_the_records_of_numbers_that_lose_most_lie_furthest_from_their_means():
     assert found.records.tolist() == [3, 4, 0]
     assert found.attributes.tolist() == [1, 1, 0]
     assert found.shares == pytest.approx(100 * np.array([17, 17, 4]) / 42)
+    assert not metrics.records_losing_most(X[:, 0].tolist(), labels).attributes.any()
     assert metrics.attribute_shares(X, labels) == pytest.approx([100 * 10 / 42, 100 * 32 / 42])
     assert metrics.cumulated(np.array([20.0, 50, 0, 30])).tolist() == [50, 80, 100, 100]
 

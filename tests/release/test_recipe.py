@@ -227,5 +227,7 @@ def test_a_plan_is_checked_against_the_file():
     ):
         with pytest.raises(ParameterError, match=says):
             Plan.from_json(text)
+    with pytest.raises(ParameterError, match="the recipe has no"):
+        Plan.of(PEOPLE, k=3).replay(PEOPLE, {})
     with pytest.raises(TypeError, match=r"Plan.of\(\) missing 1 required keyword-only argument: 'k'"):
         Plan.of(PEOPLE)

@@ -80,7 +80,7 @@ def test_an_offer_is_judged_by_the_records_alone(library, tmp_path):
     ("text", "says"),
     [
         ("group\n" + "1\n" * 177, "groups for 177 records, but wine has 178"),
-        ("group\n" + "1\n" * 177 + "2\n", "group 1 has 1 records, fewer than k=5"),
+        ("group\n" + "1\n" * 177 + "2\n", "group 1 has 1 record, fewer than k=5"),
         ("group,x\n1,\n,\n", r"record 1 of .* \(from 0\) has no group"),
         ("a,b\n1,2\n", "has the columns a, b: name that of the groups 'group'"),
     ],
