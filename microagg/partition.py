@@ -62,7 +62,8 @@ class Partition:
         if sizes.min() < k:
             small = int(np.flatnonzero(sizes < k)[0])
             raise DataError(
-                f"group {small} has {counted(sizes[small], 'record')}, fewer than k={k}: the release would not be {k}-anonymous."
+                f"group {small} has {counted(sizes[small], 'record')}, fewer than k={k}: the release would not be "
+                f"{k}-anonymous."
             )
         canonical.setflags(write=False)
         sizes.setflags(write=False)

@@ -95,7 +95,7 @@ def _describe_param(param: Param) -> list[str]:
     ]
 
 
-@flags.with_flags(flags.column_flags(), algorithms=True)
+@flags.with_flags(flags.column_flags("by"), algorithms=True)
 @click.command(cls=flags.Command)
 @click.option("--k", "-k", type=int, default=3, show_default=True, help="The minimum number of records in a group.")
 @click.option("--method", default="mdav-star", show_default=True, metavar="KEY", help="The algorithm.")

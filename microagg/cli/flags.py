@@ -70,6 +70,15 @@ class Command(click.Command):
             self.load()
             return super().parse_args(ctx, args_for_retry)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. An error that begins with the name of an argument begins with that of its flag."""
+        try:
+            return super().invoke(ctx)
+        except ParameterError as error:
+            name, _, rest = str(error).partition(" ")
+            flags = {param.name.removeprefix("param_"): max(param.opts, key=len) for param in self.params if param.name}
+            raise ParameterError(f"{name if name == 'k' else flags.get(name, name)} {rest}") from error
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the flags, those without a heading first."""
         self.load()
@@ -275,9 +284,12 @@ def data_flags() -> list[click.Parameter]:
     return [click.Argument(["file"], required=False), dataset, seed, download, *reader_flags()]
 
 
-def column_flags() -> list[Flag]:
-    """The flags that describe columns, and the scale for comparisons, which count each record once: without weights."""
-    names = {*_ROLES, "scale"} - {"weights"}
+def column_flags(*unused: str) -> list[Flag]:
+    """The flags that describe columns, and the scale for comparisons, which count each record once: without weights.
+
+    ``unused`` are other options without a flag.
+    """
+    names = {*_ROLES, "scale"} - {"weights", *unused}
     return option_flags(lambda option: option.name in names and not isinstance(option.kind, _GUARANTEES))
 
 

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.columns.records import Records
-from microagg.errors import names_arguments
+from microagg.errors import DataError, names_arguments
 from microagg.kernels import mixed, running
 from microagg.kernels.neighbors.kd_tree import make_tree_pool
 from microagg.kernels.neighbors.neighbor_lists import sums_of_nearest
@@ -114,7 +114,7 @@ def nearest_neighbor(X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None 
     Raises
     ------
     DataError
-        If X is not finite numbers, or it or a stratum has fewer than k records.
+        If X is not finite numbers, it or a stratum has fewer than k records, or a record is not in one stratum.
     ParameterError
         If k is not a whole number of at least 1.
     Cancelled
@@ -171,6 +171,9 @@ def nearest_mixed_neighbor_curve(
 def _parts(n: int, most: int, strata: Sequence[IntArray] | None) -> list[IntArray]:
     """Return the positions of the records of each stratum, each with at least ``most`` of the n records."""
     parts = [np.arange(n)] if strata is None else list(strata)
+    # Records in two strata would count twice, and the result would be no bound.
+    if not np.array_equal(np.sort(np.concatenate([*parts, np.arange(0)])), np.arange(n)):
+        raise DataError("strata must be the positions of the records of each, and each record in one of them.")
     for rows in parts:
         check_enough_records(len(rows), most, "X" if strata is None else "a stratum")
     return parts

@@ -390,15 +390,15 @@ def read(path: Path) -> Held:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             if sorted(archive.files) != sorted(_FIELDS):
-                raise DataError(f"{path.name!r} is no certificate: it must hold {', '.join(_FIELDS)}, each once.")
+                raise DataError(f"{str(path)!r} is no certificate: it must hold {', '.join(_FIELDS)}, each once.")
             if (size := sum(member.file_size for member in archive.zip.infolist())) > MOST_BYTES:
-                raise DataError(f"{path.name!r} unpacks to {size:,} bytes, no certificate to more than {MOST_BYTES:,}.")
+                raise DataError(f"{str(path)!r} unpacks to {size:,} bytes, no certificate to more than {MOST_BYTES:,}.")
             arrays = {name: _of_kind(name, archive[name]) for name in _FIELDS}
     except DataError:
         raise
     except Exception as error:  # whatever a damaged archive, a header that lies or a lack of memory leads to
         reason = getattr(error, "strerror", None) or "it is damaged, or a file of another kind"
-        raise DataError(f"{path.name!r} cannot be read as a certificate ({reason}).") from None
+        raise DataError(f"{str(path)!r} cannot be read as a certificate ({reason}).") from None
     _check_fields(arrays)
     return _assemble_certificate(arrays)
 

@@ -148,8 +148,8 @@ def prepare(original: pd.DataFrame, choices: Choices) -> Prepared:
 
         able = ", ".join(key for key, cls in ALGORITHMS.items() if cls.info.mixed)
         raise ParameterError(
-            f"{estimator.info.key} works on numbers, but there are categories in {quoted(source.schema.categorical)}: "
-            f"choose a method that works on both ({able}), or leave them out of the quasi-identifiers."
+            f"{estimator.info.title} works on numbers, but there are categories in {quoted(source.schema.categorical)}"
+            f": choose a method that works on both ({able}), or leave them out of the quasi-identifiers."
         )
     _check_names(source.schema, list(frame.columns))
     return Prepared(source, estimator, choices.with_changes(random_state=seed), original)

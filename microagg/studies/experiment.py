@@ -268,7 +268,7 @@ def run(
         problem.fits(method)
     for _, k in todo:
         problem.check_sizes(k)
-    return _on_threads(problem, todo, check_whole("workers", workers or os.cpu_count() or 1, 1))
+    return _on_threads(problem, todo, check_whole("workers", (os.cpu_count() or 1) if workers is None else workers, 1))
 
 
 def _on_threads(problem: Problem, cells: Iterable[tuple[Method, int]], threads: int) -> Iterator[Result]:

@@ -258,9 +258,9 @@ def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
     numbers = np.flatnonzero(~(np.isnan(x) | np.isnan(y)))
     order = numbers[np.lexsort((y[numbers], x[numbers]))]
     on_front = np.zeros(len(x), dtype=bool)
-    lowest, risk_at_lowest = np.inf, np.nan
+    lowest, risk_at_lowest = np.nan, np.nan
     for point in order:
-        if y[point] < lowest:
+        if not y[point] >= lowest:  # the first one, too
             lowest, risk_at_lowest = y[point], x[point]
         on_front[point] = y[point] == lowest and x[point] == risk_at_lowest
     return on_front

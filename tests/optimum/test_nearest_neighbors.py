@@ -92,6 +92,12 @@ def test_by_hand_where_it_is_the_optimum():
     assert least_loss(records, 2) == pytest.approx(4 * 0.5)
 
 
+@pytest.mark.parametrize("strata", [[np.arange(6)] * 2, [np.arange(4)], [], [np.ones(6, dtype=bool)]])
+def test_strata_that_do_not_hold_each_record_once_are_refused(strata):
+    with pytest.raises(DataError, match="each record in one of them"):
+        nearest_neighbors.nearest_neighbor(np.arange(6.0), 2, strata=strata)
+
+
 def test_strata_add_up_and_keep_the_domains_of_the_file():
     rng = np.random.default_rng(3)
     for _ in range(30):

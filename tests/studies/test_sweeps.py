@@ -181,6 +181,7 @@ def test_the_front_is_that_of_the_definition(seed):
 
 def test_the_front_of_nothing_is_empty_and_of_shapes_that_differ_an_error():
     assert front([], []).tolist() == []
+    assert front([1.0, 2.0], [np.inf, 3.0]).tolist() == [True, True]
     with pytest.raises(DataError, match=r"one loss for each risk, not shapes \(2,\) and \(1,\)"):
         front([1.0, 2.0], [1.0])
     with pytest.raises(DataError, match="the risks must be numbers"):
