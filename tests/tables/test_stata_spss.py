@@ -183,6 +183,19 @@ def test_codes_without_a_label(measure, column):
     assert measure == "scale" or result.cat.categories.tolist() == ["none", "7", "1200.5"]
 
 
+def test_labels_of_dates_and_times_are_notices():
+    frame = pd.DataFrame({"day": [0.0, 161_210 * 86_400.0], "clock": [0.0, 50_700.0]})
+    labels = {"day": {0: "unknown", 86_400: "other"}, "clock": {0: "midnight"}}
+    options = {"variable_format": {"day": "DATE11", "clock": "TIME8"}, "variable_value_labels": labels}
+    reading = read_file(sav(frame, variable_measure={"day": "nominal"}, **options), name="x.sav")
+    assert texts_of(reading.frame["day"]) == ["1582-10-14", "2024-02-29"]
+    assert texts_of(reading.frame["clock"]) == ["00:00:00", "14:05:00"]
+    assert [(notice.column, notice.example) for notice in reading.notices] == [
+        ("day", "unknown"),
+        ("clock", "midnight"),
+    ]
+
+
 def test_text_codes_with_labels():
     data = sav(pd.DataFrame({"s": ["m", "f", "", "x"]}), variable_value_labels={"s": {"m": "male", "f": "female"}})
     column = read_table(data, name="x.sav")["s"]
