@@ -334,6 +334,10 @@ def read_column(name: str, cells: list[Any], address: Callable[[int], str], miss
     return pd.Series(column.read()), column.notices
 
 
+def _is_long(cell: float) -> bool:
+    return abs(cell) >= _TOO_MANY_DIGITS and (type(cell) is int or (abs(cell) < 1e20 and cell == int(cell)))
+
+
 class _Column:
     """The cells of a column, and notices on them."""
 
@@ -403,10 +407,12 @@ class _Column:
         percents = dict(sorted(self._find(lambda cell: type(cell) is Percent).items(), key=lambda item: not item[1]))
         text = "has {count} shown as a percentage, such as {percent} in {at}, which is read as {example}."
         self._add_notice("percent", percents, text, "number")
-        long = self._find(lambda cell: type(cell) is int and abs(cell) >= _TOO_MANY_DIGITS)
+        # Excel itself writes codes of up to 20 digits with an exponent, which makes them floats.
+        long = self._find(lambda cell: cell is not None and _is_long(cell))
+        whole_long = [cell for cell in long.values() if type(cell) is int]
         present = [cell for cell in cells if cell is not None]
-        whole = all(type(cell) is int for cell in present) and all(-(2**63) <= cell < 2**63 for cell in long.values())
-        exact = whole or all(abs(cell) <= EXACT_WHOLE for cell in long.values())
+        whole = all(type(cell) is int for cell in present) and all(-(2**63) <= cell < 2**63 for cell in whole_long)
+        exact = whole or all(abs(cell) <= EXACT_WHOLE for cell in whole_long)
         text = "has {count} of 16 digits or more, such as {example} in {at}"
         if not exact:
             text += ": the column is kept as text, because a column of numbers would change some of them"

@@ -58,6 +58,10 @@ def test_leading_zeros_are_kept():
 def test_digits_of_numbers():
     column, notices = one_column("><v>0.12345678901234567890</v>", "><v>1E-5</v>", "><v>5e-324</v>")
     assert (column, notices) == ([0.12345678901234568, 1e-05, 5e-324], {})
+    # Excel writes whole numbers of 16 digits and more in this way.
+    column, notices = one_column("><v>1.23456789012346E+17</v>", 5)
+    assert column == [1.23456789012346e17, 5]
+    assert "such as 1.23456789012346e+17 in A2; Excel itself keeps 15 digits" in notices["long-numbers"].text
     data = book(sheet([A], ["><v>1E400</v>"], [1]))
     fails("column 'a' holds a number that is too large", data, name="x.xlsx")
     data = book(sheet([A], ["><v>" + "9" * 5000 + "</v>"]))
