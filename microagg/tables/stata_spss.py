@@ -94,9 +94,9 @@ def read_statistics(data: bytes, label: str, labels: bool | None, max_cells: int
             names = {code: text for code, text in names.items() if not any(lo <= code <= hi for lo, hi in missing)}
             column, further = _from_spss(cells, form, name)
             if stored != "string" and not is_numeric_dtype(column):  # dates and times are no codes
-                if present := [text for code, text in names.items() if code in cells]:
-                    text = f"column {name!r} holds dates or times, of which some have labels: {listing(present, 4)}."
-                    notices.append(Notice("labels-of-dates", text, column=name, example=present[0]))
+                if of_dates := [text for code, text in names.items() if code in cells]:
+                    text = f"column {name!r} holds dates or times, of which some have labels: {listing(of_dates, 4)}."
+                    notices.append(Notice("labels-of-dates", text, column=name, example=of_dates[0]))
                 names = {}
             is_coded = measure != "scale" or bool(column.dropna().isin(list(names)).all())
         notices += further
