@@ -6,8 +6,8 @@ anonypyx and microagg1d are installed where ``--python`` leads, by default here;
 package are there. What is not there is left out, and the table says so. Data are z-scores; anonypyx's MDAV-generic and
 sdcMicro's MDAV stand beside our MDAV, and microagg1d's optimum of one attribute beside our optimum.
 
-Each tool runs in a process of its own, first on a few records, so that it loads and compiles what it needs, then on all:
-that run counts. Memory is the process's peak less what it had before that run. The loss is computed here, from the groups.
+Each tool runs in a process of its own: first on a few records, to load and compile what it needs, then on all, which
+counts. Memory is the peak less what the process had before. The loss is computed here, from the groups.
 """
 
 from __future__ import annotations
