@@ -15,7 +15,14 @@ from microagg.columns import dates
 from microagg.columns.kinds import number_categories
 from microagg.columns.recodes import counted_as, doubts, meant
 from microagg.columns.schema import ROLES, Schema
-from microagg.metrics.risk.equivalence_classes import SmallClasses, coded, combined, household_risk, small_classes
+from microagg.metrics.risk.equivalence_classes import (
+    SmallClasses,
+    coded,
+    combined,
+    household_risk,
+    numbered,
+    small_classes,
+)
 from microagg.release import column_counts
 from microagg.release.column_counts import Rarity
 from microagg.release.guarantees import Guarantee, describe_counts
@@ -30,8 +37,9 @@ LEVELS = ("stop", "warn", "ok")
 #: nearly unique (of the records of Adult, 72 % have a weight that fewer than k = 3 have).
 RARE = 0.2
 
-#: Records share an identifier if it has at most this number of distinct values for each record. With more records for
-#: each value on average, it is rather that of a region than of a household, or a column that follows from another one.
+#: Records share an identifier if it has at most this number of distinct values for each record; with more, two persons
+#: may have one name. With more records for each value on average, it is rather that of a region than of a household, or
+#: a column that follows from another one, unless the records of a value agree in several quasi-identifiers.
 MOST_DISTINCT, MOST_RECORDS = 0.9, 10
 
 _QUASI = "the role quasi-identifier"
@@ -264,10 +272,17 @@ def households(file: File) -> Iterator[Finding]:
         codes = coded(file.original[name])
         present = codes >= 0
         counts = np.bincount(codes[present])
-        if len(counts) < 2 or len(counts) > MOST_DISTINCT * present.sum() or counts.mean() > MOST_RECORDS:
+        if len(counts) < 2:
             continue
-        classes = pd.factorize(file.classes[present])[0]
-        fewest = pd.Series(codes[present]).groupby(classes).nunique()
+        in_classes = pd.Series(codes[present]).groupby(pd.factorize(file.classes[present])[0])
+        fewest, known = in_classes.nunique(), [name, *file.schema.quasi_identifiers]
+        if len(counts) > MOST_DISTINCT * present.sum():
+            is_shared = ((fewest == 1) & (in_classes.size() > 1)).any()
+        else:
+            of_persons = len(known) > 2 and MOST_DISTINCT * numbered(file.original[present], known).max() < len(counts)
+            is_shared = of_persons or counts.mean() <= MOST_RECORDS
+        if not is_shared:
+            continue
         risk = household_risk(file.classes, codes)
         values = f"values of {plain(name)!r}"
         text = (

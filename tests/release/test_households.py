@@ -86,9 +86,27 @@ def test_finding_tells_what_a_household_risks(asked):
         assert f"{(fewest < 4).sum()} of {len(fewest)} classes have records of fewer than k = 4" in finding.text
 
 
-def test_identifier_of_one_record_each_is_no_household():
-    people = persons().assign(household=range(len(persons())))
-    assert not [finding for finding in release(people).findings if finding.code == "households"]
+@pytest.mark.parametrize(
+    ("n_single", "n_visits", "n_repeated", "noise", "warns"),
+    [
+        (60, 1, 1, 0, False),
+        (60, 4, 1, 0, True),  # all records of a class are one patient's
+        (60, 2, 1, 9, False),  # two persons of one name
+        (0, 20, 6, 0, True),  # patients with many visits
+        (0, 20, 6, 9, False),  # regions
+    ],
+)
+def test_classes_of_one_person_are_found(n_single, n_visits, n_repeated, noise, warns):
+    draw = np.random.default_rng(0)
+    patients = pd.DataFrame(draw.uniform(0, 9, (n_single + n_repeated, 2)), columns=["age", "income"])
+    patients.loc[n_single, "income"] = 99
+    patients["name"] = [f"P{number}" for number in patients.index]
+    visits = patients.loc[[*range(n_single), *np.repeat(patients.index[n_single:], n_visits)]].reset_index(drop=True)
+    visits["age"] += noise * draw.uniform(size=len(visits))
+    columns = {"quasi_identifiers": ["age", "income"], "identifiers": "name"}
+    result = microagg.microaggregate(visits, k=4, method="mdav", **columns)
+    found = [finding.level for finding in result.findings if finding.code == "households"]
+    assert found == ["warn"] * warns
 
 
 def test_records_without_a_household_count_in_their_class_only():
