@@ -41,13 +41,16 @@ class Guarantee:
 
     def __str__(self) -> str:
         """The counted and the requested figure in words."""
-        name = repr(plain(self.column))
-        if self.rule == "closeness":
+        name, is_distance = repr(plain(self.column)), self.rule == "closeness"
+        figures = (float(f"{self.counted:.{d}g}") if is_distance else round(self.counted, d - 1) for d in range(4, 17))
+        # No rounding to the other side of the bound.
+        figure = next(each for each in figures if holds(self.rule, each, self.requested) == self.holds)
+        if is_distance:
             text = f"the values of {name} in each class are at most" if self.holds else f"a class has values of {name}"
-            return f"{text} {self.counted:.4g} from those of all records (t = {self.requested:g})"
+            return f"{text} {figure:.10g} from those of all records (t = {self.requested:g})"
         text = "each class has at least" if self.holds else "a class has only"
         kind = "distinct" if self.rule == "distinct" else "equally frequent"
-        return f"{text} {round(self.counted, 3):,.10g} {kind} values of {name} (l = {self.requested:,.10g})"
+        return f"{text} {figure:,.10g} {kind} values of {name} (l = {self.requested:,.10g})"
 
 
 def describe_counts(guaranteed: Sequence[Guarantee]) -> str:

@@ -169,6 +169,8 @@ def test_a_release_that_does_not_hold_it_is_withheld(monkeypatch):
 def test_counts_are_stated_with_all_digits():
     assert "at least 12,345 distinct values of 'a' (l = 10,000)" in str(Guarantee("a", "distinct", 10_000.0, 12_345.0))
     assert "at least 12,345.678 equally" in str(Guarantee("a", "entropy", 2.5, 12_345.6779))
+    assert "only 2.9996 equally" in str(Guarantee("a", "entropy", 3, 2.9996))
+    assert "has values of 'a' 0.15004 from" in str(Guarantee("a", "closeness", 0.15, 0.15004))
 
 
 def test_bytes_that_do_not_hold_it_stop():
