@@ -27,6 +27,7 @@ from microagg.release import column_counts
 from microagg.release.column_counts import Rarity
 from microagg.release.guarantees import Guarantee, describe_counts
 from microagg.release.predicted_linkage import Predicted
+from microagg.tables.stata_spss import with_kinds
 from microagg.validation import MOST_NAMED, IntArray, check_choice, counted, listing, plain, quoted
 
 #: What a finding asks for: not to release the file as it is, to think about it, or nothing.
@@ -95,7 +96,9 @@ class File:
     def codes(self, name: Hashable) -> IntArray:
         """Codes of the released values of a column, shape (n,)."""
         if name not in self._coded:
-            self._coded[name] = coded(self.released[name])
+            # Of columns left as they are, files of Stata and SPSS also have the kinds of missing values.
+            frame = self.released if name == self.schema.weights else self.original
+            self._coded[name] = coded(with_kinds(frame, name))
         return self._coded[name]
 
     @property

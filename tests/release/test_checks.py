@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
+import pyreadstat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from microagg.metrics.risk.equivalence_classes import numbered
 from microagg.release import Finding, column_counts
 from microagg.release.checks import CHECKS, find
 from microagg.release.findings import File
+from microagg.tables import read_file
 from tests.cases import for_each
 
 
@@ -157,6 +159,17 @@ def test_nearly_unique_columns():
             assert f"'{name}' has {distinct} distinct values in {records} records, {share} %" in stop.text
     warn = only(findings(released, code="identifying", confidential=("number", "few", "one", "gaps")))
     assert levels([warn]) == [("warn", ("number", "few", "gaps"))]
+
+
+@pytest.mark.parametrize("role", ["others", "confidential"])
+def test_kinds_of_missing_values_are_values(tmp_path, role):
+    frame = pd.DataFrame({"q": [1.0, 2.0] * 6, "c": [*range(90, 96), *[1.0] * 6]})
+    pyreadstat.write_sav(frame, path := tmp_path / "in.sav", missing_ranges={"c": [{"lo": 90, "hi": 99}]})
+    original = read_file(path).frame
+    released = original.copy()
+    released.attrs = {}
+    finding = only(findings(released, original=original, code="identifying", **{role: ("c",)}))
+    assert (finding.level, finding.columns) == ("stop" if role == "others" else "warn", ("c",))
 
 
 @pytest.mark.parametrize("role", ["confidential", "others", None])
