@@ -110,7 +110,8 @@ def compare_with(release: Release, earlier: Any) -> Release:
         names |= {*before.source.schema.quasi_identifiers, *before.source.schema.strata}
         then = _by_row(_classes(replayed.to_pandas(), names), before.source.rows(before.order), len(original))
     else:
-        then, match = _match(as_pandas(earlier), original, np.sort(rows), names)
+        then, match, changed = _match(as_pandas(earlier), original, np.sort(rows), names)
+        names |= {*changed}
     now = _by_row(_classes(release.to_pandas(), names), rows, len(original))
     joint = _measure_joint_classes(then, now, release.report.k)
     report = replace(release.report, joint=joint)
@@ -145,8 +146,8 @@ def _by_row(classes: IntArray, rows: IntArray, n: int) -> IntArray:
 
 def _match(
     table: pd.DataFrame, original: pd.DataFrame, released_rows: IntArray, class_columns: set[Hashable]
-) -> tuple[IntArray, str]:
-    """Earlier class of each original record, and a sentence on the match."""
+) -> tuple[IntArray, str, list[Hashable]]:
+    """Earlier class of each original record, a sentence on the match, and the columns that differ."""
     shared = [name for name in table.columns if name in original.columns and len(table)]
     present = [name for name in shared if _are_among(*_codes(table, original, [name]))]
     changed = [name for name in table.columns if name not in present]
@@ -164,7 +165,7 @@ def _match(
         is_telling = log_orders(np.bincount(table_codes)) > -log(_BY_CHANCE)
         if len(rows) == len(table_codes) and (table_codes == original_codes[rows]).all() and is_telling:
             text = f" The earlier file has the same row order: {quoted(unchanged)} agree in every row."
-            return _by_row(classes, rows, len(original)), text
+            return _by_row(classes, rows, len(original)), text, changed
     counts, originals = (np.bincount(codes, minlength=n_codes) for codes in (table_codes, original_codes))
     class_of = np.full(n_codes, _ABSENT)
     class_of[table_codes] = classes
@@ -173,7 +174,7 @@ def _match(
             "the records of the earlier file cannot be matched: neither row order nor the columns left as they are "
             f"({quoted(unchanged) or 'none'}) tell which record is which. {_NEEDS_RECIPE}"
         )
-    return class_of[original_codes], f" The earlier file is matched by the values of {quoted(unchanged)}."
+    return class_of[original_codes], f" The earlier file is matched by the values of {quoted(unchanged)}.", changed
 
 
 def _codes(table: pd.DataFrame, original: pd.DataFrame, names: Sequence[Hashable]) -> tuple[IntArray, IntArray]:

@@ -108,7 +108,9 @@ def as_read(column: pd.Series[Any], order: Sequence[str] | bool = True) -> pd.Se
         # A cell that spreadsheets would take for a formula begins with one more character.
         text = text.where(text.isin(list(order)), text.str.removeprefix("'"))
         return pd.Series(pd.Categorical(text, list(order), ordered=True), name=column.name)
-    if order and (is_numeric_dtype(column) or is_datetime64_any_dtype(column)):
+    if order and is_datetime64_any_dtype(column):
+        return pd.to_datetime(column, utc=True)
+    if order and is_numeric_dtype(column):
         return column
     text = column.astype(object).where(column.notna(), "").astype(str)
     present = text[meant(text).notna()] if order else text[:0]

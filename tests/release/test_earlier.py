@@ -115,6 +115,16 @@ def test_quasi_identifiers_of_either_release_count_in_both():
         joint, _ = of(compare_with(now, form))
         assert joint == oracle(earlier.frame, now.frame, 5)
         assert joint.smallest == 1
+    for form in (now, now.frame):
+        assert of(compare_with(earlier, form))[0] == oracle(now.frame, earlier.frame, 5)
+
+
+def test_dates_in_a_text_file_are_those_of_the_original():
+    frame = drawn(3).fillna(40.0)
+    frame["seen"] = pd.Timestamp("2020-02-28") + pd.to_timedelta(np.arange(len(frame)) // 2, "D")
+    earlier, now = (released(frame, 5, others=["region", "person", "seen"], method=each) for each in ("mdav", "v-mdav"))
+    file = read_earlier(earlier.export("earlier.csv")[0], "earlier.csv")
+    assert of(compare_with(now, file))[0] == oracle(earlier.frame, now.frame, 5)
 
 
 def test_a_file_whose_order_and_values_do_not_tell_each_record_is_refused():
