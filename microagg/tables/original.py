@@ -369,7 +369,10 @@ def _write_sheet(task: Rewriting) -> bytes:
     bodies = []
     for column in origins:
         old_cells, codes = sheet.columns.get(origins[column], []), sheet.formats.get(origins[column], [])
-        if column in task.unchanged:
+        is_respelled = column in task.strata and _is_respelled(
+            [*map(repr, zip(old_cells, codes, strict=True))], task.frame[column], task.rows.tolist()
+        )
+        if column in task.unchanged and not is_respelled:
             bodies.append([cell(old_cells[row], codes[row]) for row in task.rows.tolist()])
             continue
         series, present = task.frame[column], [value for value in old_cells if value is not None]

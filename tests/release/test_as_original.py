@@ -340,6 +340,18 @@ def test_strata_that_spell_one_value_in_two_ways_do_not_tell_records_apart():
     assert {line.rpartition(b",")[2] for line in written.splitlines()[1:]} == {b"1"}
 
 
+def test_strata_with_number_formats_of_single_cells_do_not_tell_records_apart():
+    book = openpyxl.Workbook()
+    for row in (["age", "group"], *([20 + i, i % 2] for i in range(8))):
+        book.active.append(row)
+    book.active["B4"].number_format = "0.00"
+    book.save(stream := io.BytesIO())
+    original = read_file(stream.getvalue(), name="in.xlsx")
+    release = microagg.microaggregate(original.frame, k=4, quasi_identifiers="age", by="group", method="mdav")
+    sheet = openpyxl.load_workbook(io.BytesIO(release.export("out.xlsx", like=original)[0])).active
+    assert [(cell.value, cell.number_format) for cell in sheet["B"][1:]] == [(0, "General"), (1, "General")] * 4
+
+
 def test_what_the_encoding_does_not_have_is_said():
     lines = [f"{20 + i};{'é' if i % 2 else 'a'}" for i in range(8)]
     data = "\n".join(["age;kind", *lines]).encode("cp1252")
