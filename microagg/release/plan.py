@@ -197,7 +197,8 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
 def _forget_categories(released: pd.DataFrame, original: pd.DataFrame) -> None:
     """Take out of the categories of pandas, also of Arrow in it, those of the file that no record of the release has.
 
-    Files hold all categories of a column, and would tell of a person whose category is not released.
+    Files hold all categories of a column, and would tell of a person whose category is not released. Without an order
+    they may be those of a larger file; with one, they are the levels of a scale.
     """
     for name in released.columns:
         column = released[name]
@@ -205,7 +206,7 @@ def _forget_categories(released: pd.DataFrame, original: pd.DataFrame) -> None:
             column = importlib.import_module("pyarrow").array(column).to_pandas().set_axis(released.index)
         if isinstance(column.dtype, pd.CategoricalDtype) and name in original.columns:
             seen, categories = set(column.dropna().unique()), column.cat.categories
-            values = with_kinds(original, name).dropna().unique()
+            values = with_kinds(original, name).dropna().unique() if column.cat.ordered else categories
             gone = [value for value in values if value in categories and value not in seen]
             if gone:
                 fewer = column.cat.remove_categories(gone)

@@ -20,7 +20,8 @@ def test_only_quasi_identifiers_change(frame):
     assert list(out.columns) == [name for name in frame.columns if name != "id"]
     pd.testing.assert_index_equal(out.index, frame.index)
     others = [name for name in out.columns if name not in QUASI]
-    pd.testing.assert_frame_equal(out[others], frame[others])
+    region = frame["region"].cat.remove_unused_categories()
+    pd.testing.assert_frame_equal(out[others], frame[others].assign(region=region))
     assert (out[QUASI].dtypes == np.float64).all()
     assert len(release.partition) == len(out)
 

@@ -28,7 +28,8 @@ def people():
     frame["age"] = [*np.random.default_rng(1).uniform(18, 90, N - 1), np.nan]
     frame["job"] = pd.Categorical(["clerk"] * (N - 2) + jobs)
     frame["size"] = pd.Categorical(["S", "M"] * (N // 2 - 1) + ["S", sizes[2]], categories=sizes, ordered=True)
-    frame["ill"] = pd.Categorical(["flu", "gout"] * (N // 2 - 1) + ["flu", f"{SECRET} plague"])
+    ills = ["flu", "gout", f"{SECRET} plague", f"{SECRET} pox"]  # the last one is of somebody in a larger file
+    frame["ill"] = pd.Categorical([*ills[:2] * (N // 2 - 1), "flu", ills[2]], categories=ills)
     frame["note"] = ["a", "b"] * (N // 2 - 1) + ["a", f"{SECRET} note"]
     frame.attrs["path"] = f"/home/{SECRET}/people.csv"
     return frame
