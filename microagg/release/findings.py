@@ -164,7 +164,9 @@ def index(file: File) -> Iterator[Finding]:
     """Stop if the index has a name, so that files get its labels, and these are not the numbers from 0."""
     index = file.released.index
     names = tuple(name for name in index.names if name is not None)
-    if names and not (index.nlevels == 1 and index.equals(pd.RangeIndex(file.n))):
+    is_numbered = index.nlevels == 1 and index.equals(pd.RangeIndex(file.n))
+    # In a random order the records get a new index.
+    if names and not is_numbered and (file.shuffled is None or file.shuffled is False):
         text = (
             f"Files get the index {quoted(names)}, whose labels may identify records. Remove it with "
             "reset_index(drop=True), or make it a column with a role."

@@ -90,6 +90,7 @@ NAMED_TWICE = FOUR.set_axis(pd.MultiIndex.from_product([[0, 1], list("ab")], nam
         ("index", FOUR.set_axis(list("wxyz")), {}, []),
         ("index", FOUR.rename_axis("row"), {}, []),
         ("index", NAMED, {}, [("stop", ("person",))]),
+        ("index", NAMED, {"shuffled": 0}, []),
         ("index", NAMED_TWICE, {}, [("stop", ("person",))]),
         # What is rare depends on k; with k of 1 values that one record has alone are.
         ("identifying", TWELVE, {"k": 3, "confidential": ("c",), "strata": ("each",)}, [("ok", ())]),
