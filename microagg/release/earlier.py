@@ -146,7 +146,7 @@ def _by_row(classes: IntArray, rows: IntArray, n: int) -> IntArray:
 
 def _match(
     table: pd.DataFrame, original: pd.DataFrame, released_rows: IntArray, class_columns: set[Hashable]
-) -> tuple[IntArray, str, list[Hashable]]:
+) -> tuple[IntArray, str, Sequence[Hashable]]:
     """Earlier class of each original record, a sentence on the match, and the columns that differ."""
     shared = [name for name in table.columns if name in original.columns and len(table)]
     present = [name for name in shared if _are_among(*_codes(table, original, [name]))]
