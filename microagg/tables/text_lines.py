@@ -355,6 +355,7 @@ ENCODINGS: dict[str, str] = {
     "cp949": "Korean (EUC-KR)",
     "koi8-r": "Russian (KOI8-R)",
     "mac-roman": "Mac, Western Europe",
+    "cp850": "DOS, Western Europe",
     "utf-16-le": "UTF-16, little-endian",
     "utf-16-be": "UTF-16, big-endian",
 }

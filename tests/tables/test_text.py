@@ -194,6 +194,7 @@ TEXTS = {
     "koi8-r": "город,н\nМосква,1\nПермь,2\n",
     "cp1253": "πόλη,n\nΑθήνα,1\nΠάτρα,2\n",
     "mac-roman": "nombre,año\nJosé,1\nMüller,2\nFrançois,3\n",
+    "cp850": "nombre,año\nJosé,1\nMüller,2\nFrançois,3\n",
     "utf-16-le": "ort,n\nKöln,1\nBonn,2\n",
     "utf-16-be": "ort,n\nKöln,1\nBonn,2\n",
 }
