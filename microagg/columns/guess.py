@@ -209,8 +209,8 @@ def guess_columns(
 
     A person has to confirm suggestions. Their evidence: the labels of variables; names of large surveys, which
     ``survey_names.csv`` lists; values, such as numbers in a row; words of names (English, German, Spanish, French).
-    Columns are quasi-identifiers unless there is contrary evidence. Identifiers, replicate weights and all weights but
-    one are left out of a release.
+    Columns are quasi-identifiers unless there is contrary evidence. Identifiers, values that cannot be grouped, such as
+    times with a time zone, replicate weights and all weights but one are left out of a release.
 
     Parameters
     ----------

@@ -117,8 +117,13 @@ def read_kind(column: ColumnValues, labels: Mapping[Any, str] | None = None) -> 
     """The kind of values of a column: by its type, and for text, by the texts; ``labels`` are those of numbers."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        reasons = ("the file gives the categories an order",) if dtype.ordered else ()
-        return Reading(ORDINAL if dtype.ordered else NOMINAL, CATEGORIES, reasons=reasons)
+        if not dtype.ordered:
+            return Reading(NOMINAL, CATEGORIES)
+        # "Refused" is no step of an order, unless there is no other.
+        absent = np.array([means_no_value(text) for text in column.texts], dtype=np.bool_)
+        absent &= not absent.all()
+        reasons = ("the file gives the categories an order", *_codes(column, absent))
+        return Reading(ORDINAL, CATEGORIES, column.values(absent), reasons, doubtful=bool(absent.any()))
     if types.is_bool_dtype(dtype):
         return _YES_OR_NO
     if types.is_datetime64_any_dtype(dtype):

@@ -45,6 +45,16 @@ def test_kinds(values, kind, kinds):
     assert ((column.kind, column.form), column.kinds) == (kind, kinds)
 
 
+def test_what_says_that_there_is_no_value_is_hardly_a_step_of_an_order():
+    levels = ["low", "high", "don't know"]
+    frame = pd.DataFrame({"x": pd.Categorical(cycled(levels, 60), levels, ordered=True)})
+    (column,) = guess_columns(frame)
+    assert (column.kind, column.possible_codes, column.codes) == ("ordinal", ("don't know",), False)
+    assert column.needs_decision
+    assert arguments(frame, [column.decide(codes=True)])["ordinal"] == {"x": ("low", "high")}
+    assert not guess(pd.Categorical(["refused", None] * 30, ordered=True)).possible_codes
+
+
 def test_text_that_is_numbers_but_for_few_values():
     column = guess([*map(str, range(95)), *("n/a", "?", "-", " ", "k.A.")])
     assert column.kind == "numeric"
