@@ -151,7 +151,7 @@ class Param:
         right = isinstance(value, (int, np.integer) if whole else (int, float, np.integer, np.floating))
         if not is_real(value) or not right or not math.isfinite(value):
             raise ParameterError(f"{self.name} must be a {'whole ' if whole else 'finite '}number, not {value!r}.")
-        low, high = self.bounds
+        low, high = self.bounds or (None, None)
         if (low is not None and value < low) or (high is not None and value > high):
             raise ParameterError(f"{self.name} must be {_interval(low, high)}, not {value!r}.")
         return int(value) if whole else float(value)

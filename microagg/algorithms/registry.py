@@ -192,7 +192,7 @@ def _check(cls: Any) -> None:
     name, info = cls.__name__, vars(cls).get("info")
     if not isinstance(info, Info):
         raise ParameterError(f"{name} has no info: declare one, info = microagg.Info(key=…, title=…, …).")
-    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", info.key):
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", str(info.key)):
         raise ParameterError(f"the key {info.key!r} of {name} is not of lowercase letters, digits and single hyphens.")
     taken = REGISTERED.get(info.key)
     if taken is not None and not is_own(taken):

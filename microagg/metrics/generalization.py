@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 
 from microagg.columns.records import Records
 from microagg.columns.taxonomy import Taxonomy
-from microagg.errors import DataError
+from microagg.errors import DataError, names_arguments
 from microagg.partition import canonical_labels
-from microagg.validation import FloatArray, IntArray, check_k
+from microagg.validation import FloatArray, IntArray, check_k, check_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,7 @@ class Extents:
     shares: FloatArray  # shape (g, d): the range as a share of the domain, or the ancestor's height of the taxonomy's
 
 
+@names_arguments
 def extents(records: Records, labels: ArrayLike) -> Extents:
     """Range or common ancestor of the records of each group, attribute by attribute.
 
@@ -183,8 +184,13 @@ def least_discernibility(n: int, k: int) -> int:
     -------
     int
         In squared records.
+
+    Raises
+    ------
+    ParameterError
+        If n or k is not a whole number of at least 1.
     """
-    groups = max(n // k, 1)
+    groups = max(check_whole("n", n, 1) // check_k(k), 1)
     size, further = divmod(n, groups)
     return (groups - further) * size**2 + further * (size + 1) ** 2
 

@@ -333,6 +333,7 @@ def test_parameter_out_of_bounds_is_refused(X, gamma, says):
         ("choice", ("s", "r"), "r", "r"),
         ("bool", (), "0", False),
         ("algorithm", (), "mdav", "mdav"),
+        ("float", (), "2", 2.0),
         ("float", (0, 1), "2", "between 0 and 1, not 2.0"),
         ("float", (0, 1), "half", "finite number, not 'half'"),
         ("int", (1, None), "1.5", "whole number, not '1.5'"),

@@ -247,6 +247,8 @@ def test_verify_counts_what_is_guaranteed_beyond_k(people):
         ("run --data toy --k 3 --read-decimal ,", "--read-decimal says how a file is read"),
         ("run people.csv --k 3 --data-seed 1", "--data-seed is for generated data sets"),
         ("run people.csv --k 3 --block-size 9", "--block-size needs --engine dask"),
+        ("run --data simu --k 3 --data-seed -1", "Error: --data-seed must"),
+        ("run people.csv --k 3 --read-delimiter=", "Error: --read-delimiter must"),
         ("run --data wnie --k 3", "did you mean 'wine'?"),
         ("sweep --data toy --k 12", "Error: k can be at most 11"),
         ("rum", "No such command 'rum'"),

@@ -153,3 +153,7 @@ def test_measures_name_what_is_wrong(schema):
         generalization.total_information_loss(schema.records(PATIENTS), PAIRS[1:])
     with pytest.raises(DataError, match="labels must be whole numbers"):
         generalization.total_information_loss(schema.records(PATIENTS), [0.5] * 6)
+    with pytest.raises(ParameterError, match="records must be Records, not"):
+        generalization.summary(PATIENTS, [0] * 6, k=3)
+    with pytest.raises(ParameterError, match="k must be at least 1, not 0"):
+        generalization.least_discernibility(6, 0)
