@@ -54,6 +54,7 @@ def connected(
             client = resources.enter_context(distributed.Client(cluster, set_as_default=False))
         elif isinstance(client, str):
             try:
+                distributed.comm.resolve_address(client)  # a client of an unknown host would end in a traceback later
                 connection = distributed.Client(client, timeout=PATIENCE, set_as_default=False)
             except (OSError, ValueError):
                 raise DataError(
@@ -109,6 +110,8 @@ def check_workers(client: Any, working: Working) -> None:
         answers = client.run(_versions_and_sight, working)
     except ImportError as error:
         raise DataError(f"a worker cannot load microagg ({error}): install it on all machines.") from None
+    except OSError:
+        raise DataError("a worker ended before its first task, probably for lack of memory: give it more.") from None
     if not answers:
         raise DataError("the scheduler has no workers: start some, and try again.")
     here, _ = _versions_and_sight(working)

@@ -15,6 +15,7 @@ import numpy as np
 import psutil
 import pytest
 from distributed import Client
+from distributed.comm import CommClosedError
 
 from microagg.distributed import cluster
 from microagg.distributed import release as release_in_parts
@@ -178,6 +179,8 @@ def test_too_small_a_disk_or_memory_is_said_before_the_work(numbers_file, client
     monkeypatch.undo()
     monkeypatch.setattr("microagg.distributed.planning._PART", 10**9)
     too_small(r"a task takes up to [\d,.]+ GB of memory, and the worker .* row_group_size=100_000")
+    monkeypatch.setattr(client, "run", lambda *_: (_ for _ in ()).throw(CommClosedError))
+    too_small("a worker ended before its first task, probably for lack of memory")
 
 
 def test_a_folder_that_is_there_is_left_alone(tmp_path):

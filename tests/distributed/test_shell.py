@@ -136,12 +136,12 @@ def test_what_cannot_be_is_refused(numbers_file, scheduler, tmp_path, words, say
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 
-def test_a_scheduler_that_is_not_there_is_named(numbers_file, monkeypatch):
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere"])
+def test_a_scheduler_that_is_not_there_is_named(numbers_file, monkeypatch, address):
     monkeypatch.setattr("microagg.distributed.cluster.PATIENCE", "0.5s")
-    where = ["--scheduler", "tcp://127.0.0.1:9"]
-    done = call("run", numbers_file, *FLAGS, *ILL, "--out", "out", *where)
+    done = call("run", numbers_file, *FLAGS, *ILL, "--out", "out", "--scheduler", address)
     assert done.exit_code == 2
-    assert done.stderr.startswith("Error: No scheduler of Dask answers at 'tcp://127.0.0.1:9'")
+    assert done.stderr.startswith(f"Error: No scheduler of Dask answers at {address!r}")
 
 
 @pytest.mark.slow
