@@ -26,7 +26,7 @@ from microagg.tables.frames import as_given
 from microagg.tables.limits import check as check_columns
 from microagg.tables.lossless import cells_in
 from microagg.tables.notices import MISSING, Reading, Rewriting, Written
-from microagg.tables.stata_spss_writer import rewritten
+from microagg.tables.stata_spss_writer import impersonal, rewritten
 from microagg.tables.text import Body, divide_into_cells, names_of
 from microagg.tables.text_lines import FIXED, TextOptions, encoding_of
 from microagg.tables.writing import sheet_cells, style, text_cell, workbook, written, written_ending
@@ -95,7 +95,7 @@ def write_like(
     is_same_kind = alike(name, original.source.name)
     check_columns({column: frame[column] for column in origins if not (is_same_kind and column in unchanged)}, ending)
     if ending == ".xlsx":
-        return Written(_write_sheet(task), {"missing": original.source.options.missing})
+        return _write_sheet(task)
     if ending == ".parquet":
         return Written(_write_arrow(task))
     return rewritten(task, ending) or written(frame, name)
@@ -342,8 +342,8 @@ def _date_form(dates: Sequence[re.Match[str]], day_first: bool) -> Callable[[dt.
 # --- workbooks and Parquet --------------------------------------------------------------------------------------------
 
 
-def _write_sheet(task: Rewriting) -> bytes:
-    """Write a workbook with the sheet name, the number formats and the column widths of the original."""
+def _write_sheet(task: Rewriting) -> Written:
+    """Write a workbook with the number formats, the column widths and, if it names nobody, the sheet name of before."""
     from openpyxl.utils.datetime import to_excel
 
     source, origins = task.source, task.origins
@@ -392,7 +392,9 @@ def _write_sheet(task: Rewriting) -> bytes:
             number_style = styled(most_frequent_format)
         bodies.append(sheet_cells(series, number_style))
     widths = [sheet.widths.get(origins[column]) for column in origins]
-    return workbook(list(origins), bodies, sheet.title, list(formats), widths)
+    about, notices = impersonal({"label": sheet.title}, task)
+    data = workbook(list(origins), bodies, about.label or "Sheet1", list(formats), widths)
+    return Written(data, {"missing": source.options.missing}, notices=notices)
 
 
 def _write_arrow(task: Rewriting) -> bytes:

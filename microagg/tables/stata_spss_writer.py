@@ -158,8 +158,7 @@ def rewritten(task: Rewriting, ending: str) -> Written | None:
     source_ending = ".dta" if is_stata(source.data) else ".sav"
     is_alike = source_ending == ending
     parsed = parse_file(source.data, source.name, original.size + 1)
-    left_out = original.drop(columns=list(set(origins.values()) & set(original.columns)))
-    about, notices = _impersonal(parsed, left_out)
+    about, notices = impersonal(parsed, task)
     stored = _stored(parsed)
     if not {origins[name] for name in frame.columns} <= set(stored):
         return None
@@ -213,8 +212,9 @@ def _stored(parsed: dict[str, Any]) -> dict[str, _Variable]:
     return stored
 
 
-def _impersonal(parsed: Mapping[str, Any], left_out: pd.DataFrame) -> tuple[_About, list[Notice]]:
+def impersonal(parsed: Mapping[str, Any], task: Rewriting) -> tuple[_About, list[Notice]]:
     """The label and the notes of a file that name nobody, as far as patterns and columns that are left out tell."""
+    left_out = task.original.drop(columns=list(set(task.origins.values()) & set(task.original.columns)))
     values = {str(value).casefold() for name in left_out for value in left_out[name].dropna().unique()}
     names = {value for value in values if len(value) >= _MIN_NAME}
 
@@ -227,7 +227,8 @@ def _impersonal(parsed: Mapping[str, Any], left_out: pd.DataFrame) -> tuple[_Abo
         text = f"the file has {counted(len(retained), 'note')} of the original: make sure that these name no person."
         notices.append(Notice("notes", text))
     if gone := [text for text in (label, *notes) if text and not is_impersonal(text)]:
-        text = f"{counted(len(gone), 'text')} of the original (its label, its notes) may name a person: not written."
+        texts = counted(len(gone), "text")
+        text = f"{texts} of the original (a label, note or sheet name) may name a person: not written."
         notices.append(Notice("personal-notes", text))
     return _About(label if is_impersonal(label) else "", retained), notices
 

@@ -352,6 +352,20 @@ def test_strata_with_number_formats_of_single_cells_do_not_tell_records_apart():
     assert [(cell.value, cell.number_format) for cell in sheet["B"][1:]] == [(0, "General"), (1, "General")] * 4
 
 
+@pytest.mark.parametrize(("title", "is_written"), [("Wards of Anna", False), ("Wards", True)])
+def test_a_sheet_does_not_name_a_person(title, is_written):
+    book = openpyxl.Workbook()
+    book.active.title = title
+    for row in (["age", "name"], *([20 + i, name] for i, name in enumerate(["Anna", "Ben", "Carl", "Dora"]))):
+        book.active.append(row)
+    book.save(stream := io.BytesIO())
+    original = read_file(stream.getvalue(), name="in.xlsx")
+    release = microagg.microaggregate(original.frame, k=4, quasi_identifiers="age", identifiers="name", method="mdav")
+    data, finding = release.export("out.xlsx", like=original)
+    assert openpyxl.load_workbook(io.BytesIO(data)).sheetnames == [title if is_written else "Sheet1"]
+    assert finding.level == ("ok" if is_written else "warn")
+
+
 def test_what_the_encoding_does_not_have_is_said():
     lines = [f"{20 + i};{'é' if i % 2 else 'a'}" for i in range(8)]
     data = "\n".join(["age;kind", *lines]).encode("cp1252")

@@ -179,7 +179,7 @@ def test_every_column_comes_out_as_it_was_with_all_that_the_file_says(original, 
         return
     assert told.pop("file") == ("Wave 3", NOTES[:1])
     assert "1 note of the original: make sure" in finding.text
-    assert "2 texts of the original (its label, its notes) may name a person" in finding.text
+    assert "2 texts of the original (a label, note or sheet name) may name a person" in finding.text
     before.pop("file")
     for what, values in before.items():
         expected = {renamed.get(name, name): value for name, value in values.items() if name != "person"}
