@@ -269,7 +269,8 @@ def _with_gap(variable: _Variable, codes: Collection[Any]) -> tuple[_Variable, A
         numbers = [each for each in (*codes, *variable.labels) if not isinstance(each, str)]
         valid = [each for each in numbers if not any(low <= each <= high for low, high in variable.missing)]
         code = float(_free_code(valid, variable.missing))
-        variable = variable._replace(labels=variable.labels | {code: GAP})
+        measure = variable.measure.replace("scale", "nominal")  # or a reader takes the code for a quantity
+        variable = variable._replace(labels=variable.labels | {code: GAP}, measure=measure)
     # Formats of texts and of whole numbers get room for it.
     if parts := re.fullmatch(r"(A|F|%-?)(\d+)(|s|\.0)", variable.form):
         width = max(int(parts[2]), len(code_text(code)))
@@ -331,10 +332,11 @@ def _of_other_kind(
     is_number = variable.kind != "string" and (is_category or is_numeric_dtype(original))
     fits = is_number and all(code in kinds or (code % 1 == 0 and abs(code) < MISSING_CODES) for code in labels)
     if not fits or (to_stata and len(kinds) > len(_LETTERS)):
-        is_text = variable.kind == "string" and not is_category
+        is_text = variable.kind == "string" and not is_category and not labels
         become = "are texts like others" if is_text else "have no kind"
         text = f"column {column!r}: the missing values {names} {become} in {program}."
-        notices = [Notice("kinds-left-out", text, column=column, example=example)] if kinds else []
+        is_lost = bool(kinds) and series.isna().any()
+        notices = [Notice("kinds-left-out", text, column=column, example=example)] if is_lost else []
         if is_number:
             text = f"column {column!r}: its codes count from 1, as {program} cannot have all of them."
             notices.append(Notice("renumbered", text, column=column))

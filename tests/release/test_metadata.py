@@ -225,3 +225,20 @@ def test_codes_come_back_from_the_other_program(original, tmp_path):
     assert told["values"]["region"][4] == "refused"
     assert told["missing"]["region"] == [{"lo": 4, "hi": 4}]
     assert (now["old"].tolist(), told["values"]["old"]) == (then["old"].tolist(), OLD)
+
+
+@pytest.mark.parametrize(
+    ("values", "ending", "options"),
+    [
+        ([1.0, np.nan], ".sav", {"variable_measure": {"x": "scale"}}),
+        (["a", "X"], ".dta", {"missing_ranges": {"x": ["X"]}, "variable_value_labels": {"x": {"X": "don't know"}}}),
+    ],
+)
+def test_missing_values_that_became_a_category_are_in_the_file(values, ending, options, tmp_path):
+    pyreadstat.write_sav(pd.DataFrame({"x": values * 10}), str(tmp_path / "x.sav"), **options)
+    reading = read_file(tmp_path / "x.sav")
+    how = {"taxonomies": {"x": None}, "missing": {"x": "category"}, "method": "mdav-generic-mixed"}
+    release = microagg.microaggregate(reading.frame, k=5, quasi_identifiers="x", **how)
+    data, finding = release.export(f"x{ending}", like=reading)
+    assert finding.level == "ok", finding.text
+    assert read_table(data, name=f"x{ending}")["x"].nunique() == 2
