@@ -2,14 +2,15 @@
 
 Run it as ``python -m tests.mutations``, or with words to try only the mutations whose description has one of them.
 It works on a copy of the repository, and the kernels run as plain Python, so that nothing has to be compiled. A
-mutation is caught if one of its tests fails that passes without it. The exit code is 1 if one survives or cannot be
-tried.
+mutation is caught if one of its tests fails that passes without it, or runs for minutes. The exit code is 1 if one
+survives or cannot be tried.
 """
 
 import importlib
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 from multiprocessing import get_context
@@ -17,6 +18,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
+
+#: Seconds of the processor after which a test fails: a mutation may let a search go on forever.
+LONGEST = 400
+
+
+class TimeLimit:
+    """A plugin of pytest that fails a test after :data:`LONGEST`."""
+
+    def pytest_runtest_setup(self) -> None:
+        signal.signal(signal.SIGPROF, self._fail)
+        signal.setitimer(signal.ITIMER_PROF, LONGEST)
+
+    def _fail(self, *_: object) -> None:
+        raise TimeoutError(f"more than {LONGEST} s of the processor")
 
 
 class Mutation(NamedTuple):
@@ -393,7 +408,7 @@ def failing(root: Path, arguments: list[str]) -> list[str]:
         os.dup2(said.fileno(), 2)
     # Compiled code wraps around where numbers of a hash overflow; plain Python warns of it.
     wraps = "-Wignore:overflow encountered in scalar:RuntimeWarning"
-    code = pytest.main(["-q", "-n0", "-rfE", "-pno:cacheprovider", "--tb=no", wraps, *arguments])
+    code = pytest.main(["-q", "-n0", "-rfE", "-pno:cacheprovider", "--tb=no", wraps, *arguments], plugins=[TimeLimit()])
     sys.stdout.flush()
     text = Path("said.txt").read_text(encoding="utf-8")
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+?::.*?)(?: - .*)?$", text, re.MULTILINE)
