@@ -353,10 +353,11 @@ def mdav_plus(X, k):
     return labels_of(groups_of_k(X, k, lambda _, U: farthest(X, center, U)))
 
 
-def v_mdav(X, k, gamma=0.2):
+def v_mdav(X, k, gamma=0.2, leftovers="centroid"):
     """Variable-size MDAV: MDAV+ [S0] that extends groups by e, the record nearest to any member, up to 2k-1.
 
-    Distances are squared, which gives the figures of [S0].
+    Distances are squared, which gives the figures of [S0]. With ``leftovers="record"``, each record left joins by index
+    the group of the nearest record that has one, which gives those of the first paper on V-MDAV.
     """
     X = rows(X)
     groups, U = [], list(range(len(X)))
@@ -372,7 +373,12 @@ def v_mdav(X, k, gamma=0.2):
             group.append(e)
             U.remove(e)
         groups.append(group)
-    join_nearest_centroid(X, groups, U)
+    if leftovers == "centroid":
+        join_nearest_centroid(X, groups, U)
+        return labels_of(groups)
+    for i in U:
+        _, _, group = min((d2(X[i], X[j]), j, group) for group in groups for j in group)
+        group.append(i)
     return labels_of(groups)
 
 

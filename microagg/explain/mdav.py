@@ -187,14 +187,27 @@ V_MDAV_CODE = (
     "        d_in ← the squared distance from e to that member",
     "        d_out ← the squared distance from e to its nearest other unassigned record, ∞ if there is none",
     "        if γ > 0 and d_in < γ · d_out: e joins G;  otherwise G is complete, on with the next r",
-    "each record left joins the group with the nearest centroid; centroids stay",
+    "leftovers = centroid: each record left joins the group with the nearest centroid; centroids stay",
+    "leftovers = record: each record left joins the group of the nearest assigned record",
 )
 
 
-def explain_v_mdav(run: Run, gamma: float) -> Iterator[Step]:
+def explain_v_mdav(run: Run, gamma: float, leftovers: str) -> Iterator[Step]:
     """Yield the steps of V-MDAV."""
     yield from _from_fixed_centroid(run, lambda r: _form_and_extend(run, r, gamma))
-    yield from _join_nearest_centroids(run, 9, moving=False)
+    if leftovers == "centroid":
+        yield from _join_nearest_centroids(run, 9, moving=False)
+        return
+    for record in list(run.unassigned):
+        near, group = min(
+            (run.distance(record, run.row(member)), member, group)
+            for group, members in enumerate(run.groups)
+            for member in members
+        )[1:]
+        text = f"{run.names[record]} joins {run.braced(run.groups[group])}, as {run.names[near]} is the nearest record."
+        distance = run.distance(record, run.row(near))
+        nearest = Quantity(f"to {run.names[near]}", distance, squares(run.row(record), run.row(near)), chosen=True)
+        yield run.join(record, group, "A record left over", text, 10, [nearest])
 
 
 def _form_and_extend(run: Run, r: int, gamma: float) -> Iterator[Step]:

@@ -48,7 +48,7 @@ def same_loss(a: float, b: float) -> bool:
 DEFAULT_GAMMA = float(next(param.default for param in algorithm("v-mdav").params if param.name == "gamma"))
 
 
-def losses(X: ArrayLike, k: int) -> pd.DataFrame:
+def losses(X: ArrayLike, k: int, leftovers: str = "centroid") -> pd.DataFrame:
     """Information loss of V-MDAV for every γ, and of MDAV* and the optimum.
 
     V-MDAV only compares d_in with γ · d_out. So its groups stay the same until γ passes the smallest ratio d_in / d_out
@@ -59,6 +59,8 @@ def losses(X: ArrayLike, k: int) -> pd.DataFrame:
     X : array of finite numbers, shape (n, d)
     k : int
         Minimum number of records in a group.
+    leftovers : {"centroid", "record"}
+        As of V-MDAV.
 
     Returns
     -------
@@ -76,11 +78,11 @@ def losses(X: ArrayLike, k: int) -> pd.DataFrame:
     between = np.array([distances_to(matrix, row) for row in matrix.tolist()])
     order = np.argsort(-distances_to(matrix, run.middle(run.unassigned)), kind="stable").tolist()
     rows = []
-    above, up_to, loss_of_range = -math.inf, 0.0, loss_of("v-mdav", gamma=0.0)
+    above, up_to, loss_of_range = -math.inf, 0.0, loss_of("v-mdav", gamma=0.0, leftovers=leftovers)
     while up_to < math.inf:
         next_end = _end_of_range(between, order, k, up_to)
         gamma_inside = (up_to + next_end) / 2 if next_end < math.inf else 2 * up_to + 1
-        next_loss = loss_of("v-mdav", gamma=gamma_inside)
+        next_loss = loss_of("v-mdav", gamma=gamma_inside, leftovers=leftovers)
         if not same_loss(next_loss, loss_of_range):
             rows.append((above, up_to, loss_of_range))
             above, loss_of_range = up_to, next_loss

@@ -129,10 +129,11 @@ def _check_number(number: int) -> None:
 def show(seen: Watched) -> None:
     """Draw the loss of V-MDAV against γ; computed in the background."""
     choices = state.current()
-    gamma = float(choices.params_of("v-mdav")["gamma"])
+    k, params = choices.steps.k, choices.params_of("v-mdav")
+    gamma, leftovers = float(params["gamma"]), str(params["leftovers"])
     st.header("Loss of V-MDAV against γ")
-    identity, k = (seen.identity, choices.steps.k), choices.steps.k
-    rows = jobs.once("gamma", identity, ["v-mdav", "mdav-star"], "V-MDAV at every γ", lambda: optimum.losses(seen.X, k))
+    identity, work = (seen.identity, k, leftovers), lambda: optimum.losses(seen.X, k, leftovers)
+    rows = jobs.once("gamma", identity, ["v-mdav", "mdav-star"], "V-MDAV at every γ", work)
     if rows is None:
         return
     alt = "Information loss of V-MDAV against γ, in steps, with those of MDAV* and of the optimum."

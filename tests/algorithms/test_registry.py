@@ -163,7 +163,7 @@ def test_sweeps_take_classes_and_instances(X):
     cls = make_class()
     table = sweep(X, [cls, cls(4, reverse=True), microagg.make("v-mdav", gamma=0.3), "mdav"], [3])
     assert list(table["method"]) == ["by-first", "by-first", "v-mdav", "mdav"]
-    assert list(table["params"][:3]) == ["reverse=False", "reverse=True", "gamma=0.3"]
+    assert list(table["params"][:3]) == ["reverse=False", "reverse=True", "gamma=0.3, leftovers=centroid"]
     for row, estimator in zip(table.itertuples(), (cls(3), cls(3, reverse=True)), strict=False):
         assert row.sse == pytest.approx(microagg.metrics.sse(X, estimator.fit_predict(X)))
 

@@ -18,6 +18,7 @@ VARIANTS = [
     ("mdav", {}),
     ("mdav-plus", {}),
     *(("v-mdav", {"gamma": gamma}) for gamma in (0.0, 0.2, 1.1, 3.0)),
+    ("v-mdav", {"leftovers": "record"}),
     ("mdav-star", {}),
     *(("mhm", {"order": order}) for order in ("sum", "given")),
 ]

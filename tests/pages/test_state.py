@@ -51,7 +51,7 @@ def test_the_address_holds_every_choice_that_is_not_usual(monkeypatch):
     assert (choices.compare.limit, choices.compare.sample) == (12.5, 0)
     assert choices.polish is True
     assert choices.compare.methods == ("md", "cbfs")
-    assert choices.params_of("v-mdav") == {"gamma": 0.3}
+    assert choices.params_of("v-mdav") == {"gamma": 0.3, "leftovers": "centroid"}
     assert state.to_query() == query
 
 

@@ -98,7 +98,11 @@ def test_methods_are_recognized_by_what_they_run(small):
     assert losses(Method("v-mdav", {"gamma": 0.3})) == []
     grid = [step / 10 for step in range(21)]
     [best] = landscape.stored("census", 0, Method("v-mdav", {"gamma": grid}), [2]).to_dict("records")
-    assert (best["params"], best["settings"], best["settings_tried"]) == ("gamma=0.3", {"gamma": 0.3}, 21)
+    assert (best["params"], best["settings"], best["settings_tried"]) == (
+        "gamma=0.3, leftovers=centroid",
+        {"gamma": 0.3, "leftovers": "centroid"},
+        21,
+    )
     assert best["label"] == "V-MDAV (best γ)"
     # Of a randomized algorithm on real data every stored seed counts, and other parameters do not.
     assert losses(Method("k-member")) == [30]
