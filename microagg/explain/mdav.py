@@ -187,8 +187,8 @@ V_MDAV_CODE = (
     "        d_in ← the squared distance from e to that member",
     "        d_out ← the squared distance from e to its nearest other unassigned record, ∞ if there is none",
     "        if γ > 0 and d_in < γ · d_out: e joins G;  otherwise G is complete, on with the next r",
-    "leftovers = centroid: each record left joins the group with the nearest centroid; centroids stay",
-    "leftovers = record: each record left joins the group of the nearest assigned record",
+    "each record left joins the group with the nearest centroid; centroids stay",
+    "or, with leftovers = record: each joins the group of the nearest assigned record",
 )
 
 

@@ -125,7 +125,7 @@ def test_more_attributes_are_drawn_as_principal_components():
 def test_of_orders_only_what_is_new_is_sent():
     run = player.Watched("mhm", {"order": "sum"}, list(explain.steps("mhm", TOY, k=3)))
     (side,) = player.scene(np.array(TOY, dtype=float), 3, [run], names=NAMES, attributes=["value"])["sides"]
-    assert (side["title"], side["settings"]) == ("MHM", "order = sum")
+    assert (side["title"], side["settings"]) == ("MHM", "")
     first, *others = [step["order"] for step in side["steps"]]
     assert (first, set(others)) == (list(range(11)), {None})
     json.dumps(side, allow_nan=False)

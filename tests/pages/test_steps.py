@@ -20,7 +20,7 @@ def test_the_eleven_records_show_the_quantities_of_the_paper_until_others_are_ty
     assert app.header  # how much depends on γ
     drawn = scene(app, "steps")
     v_mdav, star = drawn["sides"]
-    assert (v_mdav["title"], v_mdav["settings"], star["title"]) == ("V-MDAV", "γ = 0.2, leftovers = centroid", "MDAV*")
+    assert (v_mdav["title"], v_mdav["settings"], star["title"]) == ("V-MDAV", "γ = 0.2", "MDAV*")
     assert last(drawn["sides"]) == ["258.8", "21.2"]
     assert last(drawn["sides"], "loss") == ["1.44 %", "0.118 %"]
     assert "5 joins {1, 2, 3}: 32.1875 is less than 40.67." in texts(star)

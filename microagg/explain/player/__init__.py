@@ -145,10 +145,15 @@ class Watched(NamedTuple):
 
     @property
     def settings(self) -> str:
-        """The parameters as text: "γ = 0.2"."""
-        symbols = {param.name: param.symbol or param.name for param in algorithm(self.key).params}
-        texts = {name: f"{value:g}" if isinstance(value, float) else value for name, value in self.params.items()}
-        return ", ".join(f"{symbols[name]} = {text}" for name, text in texts.items())
+        """The parameters as text: "γ = 0.2", without those at their defaults that the literature does not write so."""
+        declared = {param.name: param for param in algorithm(self.key).params}
+        named = {
+            name: value
+            for name, value in self.params.items()
+            if declared[name].symbol or value != declared[name].default
+        }
+        texts = {name: f"{value:g}" if isinstance(value, float) else value for name, value in named.items()}
+        return ", ".join(f"{declared[name].symbol or name} = {text}" for name, text in texts.items())
 
 
 def scene(
