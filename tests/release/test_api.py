@@ -123,7 +123,7 @@ def test_seeds_reach_the_method_and_the_recipe(frame, monkeypatch, method, seed)
         ({"random_state": "lucky"}, ParameterError, "random_state must be"),
         ({"random_state": -1}, ParameterError, "-1"),
         ({"random_state": True}, ParameterError, "random_state must be"),
-        ({"quasi_identifiers": ["age", "illness"], "method": "mdav"}, ParameterError, "mdav .*'illness'"),
+        ({"quasi_identifiers": ["age", "illness"], "method": "mdav"}, ParameterError, "MDAV .*'illness'"),
         ({"quasi_identifiers": "wage"}, DataError, "no column 'wage'"),
         ({"by": "land"}, DataError, r"no column 'land' \(.* strata"),
         ({"by": "age", "quasi_identifiers": ["age"]}, ParameterError, "quasi-identifiers and among the strata"),

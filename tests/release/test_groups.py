@@ -124,7 +124,7 @@ def test_groups_stay_within_strata(frame):
     strata = frame[["region", "smoker"]].astype(str).agg("/".join, axis=1).to_numpy()
     for members in release.partition.groups():
         assert len(set(strata[members])) == 1
-    pd.testing.assert_series_equal(release.frame["region"], frame["region"])
+    pd.testing.assert_series_equal(release.frame["region"], frame["region"].cat.remove_unused_categories())
     for _, part in release.frame.groupby(["region", "smoker"], observed=True):
         assert smallest_class(part, QUASI) >= 4
     described = release.report.risk.strata
