@@ -67,9 +67,11 @@ def run(X):
     return labels
 """
 
-_MICROAGG1D = (
-    "from microagg1d import univariate_microaggregation\ndef run(X): return univariate_microaggregation(X[:, 0], k)"
-)
+# Its default for a small k, "simple", loses 1.8 % more on these data than "wilber", which reaches the optimum.
+_MICROAGG1D = """
+from microagg1d import univariate_microaggregation
+def run(X): return univariate_microaggregation(X[:, 0], k, "wilber")
+"""
 
 _OPTIMUM = "from microagg.optimum.bounds import exact\ndef run(X): return exact(X, k)[1]"
 

@@ -56,6 +56,11 @@ def test_all_numbers_without_another_role_are_quasi_identifiers(people):
     [
         ({"quasi_identifiers": ["age", "wage"]}, DataError, r"no column 'wage' \(named among the quasi-identifiers\)"),
         ({"quasi_identifiers": ["age", "age"]}, ParameterError, "'age' is named twice among the quasi-identifiers"),
+        (
+            {"quasi_identifiers": "age", "confidential": "age"},
+            ParameterError,
+            "'age' is named .*: a column has one role",
+        ),
         ({"quasi_identifiers": []}, ParameterError, "names no column"),
         ({"classes": ["region"]}, ParameterError, r"classes must be the name of one column, not \['region'\]"),
         ({"quasi_identifiers": "age", "classes": "age"}, ParameterError, "'age' is named as the classes and among the"),
