@@ -96,7 +96,8 @@ def check_matrix(X: ArrayLike, n: int | None = None) -> FloatArray:
     """Return ``X`` as a 2-D float array with ``n`` rows (one column if it is 1-D), or raise :class:`DataError`."""
     check_dense(X)
     try:
-        array, data = np.asarray(X), np.asarray(X, dtype=np.float64)
+        array = np.asarray(X)
+        data = array if array.dtype == np.float64 else np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"X must hold numbers only: {str(error).rstrip('.')}.") from None
     check_dense(array)

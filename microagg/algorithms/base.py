@@ -106,6 +106,10 @@ class Param:
             return tuple(starts())
         return self.bounds if self.kind == "choice" else ()
 
+    def set_to(self, value: Any) -> str:
+        """Return a setting as the literature writes it: ``γ = 0.3``."""
+        return f"{self.symbol or self.name} = {f'{value:g}' if isinstance(value, float) else value}"
+
     def described_kind(self) -> str:
         """Return the kind with its bounds, as a docstring has it."""
         if self.kind == "algorithm":

@@ -95,11 +95,10 @@ class Method:
         declared = {param.name: param for param in algorithm(self.key).params}
         parts = []
         for name, value in self.params.items():
-            symbol = declared[name].symbol or name
             if isinstance(value, tuple):
-                parts.append(f"best {symbol}")
+                parts.append(f"best {declared[name].symbol or name}")
             elif value != declared[name].default:
-                parts.append(f"{symbol} = {value:g}" if isinstance(value, float) else f"{symbol} = {value}")
+                parts.append(declared[name].set_to(value))
         setting = f" ({', '.join(parts)})" if parts else ""
         return f"{algorithm(self.key).info.title}{setting}{', polished' if self.polish else ''}"
 

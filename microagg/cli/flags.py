@@ -76,8 +76,9 @@ class Command(click.Command):
             return super().invoke(ctx)
         except ParameterError as error:
             name, _, rest = str(error).partition(" ")
-            names = [re.sub("^(param|read|data)_", "", param.name or "") for param in self.params]
-            flags = dict(zip(names, (max(param.opts, key=len) for param in self.params), strict=True))
+            flags = {
+                re.sub("^(param|read|data)_", "", param.name or ""): max(param.opts, key=len) for param in self.params
+            }
             raise ParameterError(f"{name if name == 'k' else flags.get(name, name)} {rest}") from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -199,13 +199,12 @@ def explain_v_mdav(run: Run, gamma: float, leftovers: str) -> Iterator[Step]:
         yield from _join_nearest_centroids(run, 9, moving=False)
         return
     for record in list(run.unassigned):
-        near, group = min(
+        distance, near, group = min(
             (run.distance(record, run.row(member)), member, group)
             for group, members in enumerate(run.groups)
             for member in members
-        )[1:]
+        )
         text = f"{run.names[record]} joins {run.braced(run.groups[group])}, as {run.names[near]} is the nearest record."
-        distance = run.distance(record, run.row(near))
         nearest = Quantity(f"to {run.names[near]}", distance, squares(run.row(record), run.row(near)), chosen=True)
         yield run.join(record, group, "A record left over", text, 10, [nearest])
 

@@ -172,7 +172,7 @@ def _parts(n: int, most: int, strata: Sequence[IntArray] | None) -> list[IntArra
     """Return the positions of the records of each stratum, each with at least ``most`` of the n records."""
     parts = [np.arange(n)] if strata is None else list(strata)
     # Records in two strata would count twice, and the result would be no bound.
-    if not np.array_equal(np.sort(np.concatenate([*parts, np.arange(0)])), np.arange(n)):
+    if strata is not None and not np.array_equal(np.sort(np.concatenate([*parts, np.arange(0)])), np.arange(n)):
         raise DataError("strata must be the positions of the records of each, and each record in one of them.")
     for rows in parts:
         check_enough_records(len(rows), most, "X" if strata is None else "a stratum")

@@ -105,13 +105,17 @@ def planes(
         figure.update_xaxes(range=view.x.range(), zeroline=False, **view.x.layout())
         figure.update_yaxes(range=view.y.range(), zeroline=False, **view.y.layout())
         # Without a mode a finger scrolls the page; the buttons zoom.
-        figures.append(finish(figure.update_layout(dragmode=False, showlegend=False, uirevision="plane"), 430))
-        if not any("ticktext" in axis.ticks for axis in (view.x, view.y)):
-            # Plotly would draw all records once more with the margins that it finds.
-            figure.update_xaxes(automargin=False).update_yaxes(automargin=False)
-            widest = 8 if view.y.ticks else max(5, len(f"{np.nanmax(np.abs(view.y.values)):,.0f}"))
-            figure.update_layout(margin={"l": 32 + 8 * widest, "r": 105, "b": 50, "autoexpand": False})
+        figure.update_layout(dragmode=False, showlegend=False, uirevision="plane")
+        figures.append(finish(figure, 430, _margin(view)))
     return figures
+
+
+def _margin(view: View) -> dict[str, int] | None:
+    """Return the room that the numbers at the axes take; None for the names of categories."""
+    if any("ticktext" in axis.ticks for axis in (view.x, view.y)):
+        return None
+    widest = 8 if view.y.ticks else max(5, len(f"{np.nanmax(np.abs(view.y.values)):,.0f}"))
+    return {"l": 32 + 8 * widest, "r": 105, "b": 50}
 
 
 def _records(figure: go.Figure, view: View, rows: IntArray, texts: list[str], marker: dict[str, Any]) -> None:

@@ -101,15 +101,19 @@ def menu(figure: go.Figure, *, title: str, key: str) -> None:
         _picture(data={"figure": key, "name": name}, key=f"{key}_picture")
 
 
-def finish(figure: go.Figure, height: int) -> go.Figure:
-    """Return ``figure`` with the common margins and legend. A finger scrolls the page unless ``dragmode`` is set."""
+def finish(figure: go.Figure, height: int, margin: Mapping[str, int] | None = None) -> go.Figure:
+    """Return ``figure`` with the common margins and legend. A finger scrolls the page unless ``dragmode`` is set.
+
+    Without a ``margin`` that has room for the texts at the axes, Plotly finds one, and draws all marks once more.
+    """
     if figure.layout.dragmode is None:
         figure.update_layout(dragmode=False).update_xaxes(fixedrange=True).update_yaxes(fixedrange=True)
+    usual = {"l": 10, "r": 10, "t": 12, "b": 10, "autoexpand": not margin}
     figure.update_layout(
-        height=height, margin={"l": 10, "r": 10, "t": 12, "b": 10}, legend=_LEGEND, hoverlabel={"align": "left"}
+        height=height, margin={**usual, **(margin or {})}, legend=_LEGEND, hoverlabel={"align": "left"}
     )
-    figure.update_xaxes(automargin=True, separatethousands=True)
-    figure.update_yaxes(automargin=True, separatethousands=True)
+    figure.update_xaxes(automargin=not margin, separatethousands=True)
+    figure.update_yaxes(automargin=not margin, separatethousands=True)
     return figure
 
 

@@ -13,7 +13,6 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from microagg.partition import Partition
 from microagg.progress import watched
 from microagg.studies import experiment, landscape
 from microagg.studies.experiment import Method, Result
@@ -170,9 +169,10 @@ def _run_cells(
     for _, k in cells:
         check_enough_records(workspace.n, k, "the data set")
     box = results()
+    known: dict[Cell, Result] = {}  # on stored partitions, for which nothing has to be compiled
 
     def run(job: Job, cell: Cell) -> None:
-        result = _run_cell(job, box, workspace, cell, risks=risks)
+        result = _run_cell(job, box, workspace, cell, known.get(cell), risks=risks)
         if results_by_cell is not None:
             results_by_cell[cell] = result
         job.step(f"{{done}} of {job.total} computed")
@@ -180,7 +180,9 @@ def _run_cells(
     def work(job: Job) -> None:
         if risks and workspace.is_numeric:
             compile_tasks(job, [compiling.LINKAGE])
-        known = [cell for cell in missing if _stored_partition(workspace, cell)]
+        for cell in missing:
+            if (result := _stored(workspace, cell)) is not None:
+                known[cell] = result
         job.do_all(known, partial(run, job))
         todo = [cell for cell in missing if cell not in known]
         while todo:
@@ -196,8 +198,8 @@ def _run_cells(
     return box.start(kind, (digests, frozenset(cells)), len(missing), work, results_by_cell, urgent=urgent)
 
 
-def _run_cell(job: Job, box: Results, workspace: Workspace, cell: Cell, *, risks: bool) -> Any:
-    """Return the result of a cell, which is stored, with or without its risks."""
+def _run_cell(job: Job, box: Results, workspace: Workspace, cell: Cell, known: Result | None, *, risks: bool) -> Any:
+    """Return the result of a cell, which is stored, with or without its risks; it is run unless it is ``known``."""
     method, k = cell
 
     def watcher(message: str, share: float | None) -> bool:
@@ -207,8 +209,8 @@ def _run_cell(job: Job, box: Results, workspace: Workspace, cell: Cell, *, risks
 
     with watched(watcher):
         # A result may lack its risks because other attributes have become confidential.
-        stored_result = box.stored(workspace.digest, [cell]).get(cell) or _stored(workspace, cell)
-        result = stored_result or experiment.run_one(workspace.problem, method, k)
+        stored_result = box.stored(workspace.digest, [cell]).get(cell)
+        result = stored_result or known or experiment.run_one(workspace.problem, method, k)
         box.add(workspace.digest, result)
         if risks:
             box.add_risks(workspace.exposed, result)
@@ -251,15 +253,13 @@ def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
     return [by_cell[cell] for cell in cells]
 
 
-def _stored_partition(workspace: Workspace, cell: Cell) -> Partition | None:
-    return None if workspace.benchmark is None else landscape.partition(*workspace.benchmark, *cell)
-
-
 def _stored(workspace: Workspace, cell: Cell) -> Result | None:
     """Return the stored result of a method on a benchmark, which needs no compiled kernel; None if there is none."""
     method, k = cell
-    partition = _stored_partition(workspace, cell)
-    if partition is None or workspace.benchmark is None:
+    if workspace.benchmark is None:
+        return None
+    partition = landscape.partition(*workspace.benchmark, method, k)
+    if partition is None:
         return None
     [seconds] = landscape.stored(*workspace.benchmark, method, [k])["seconds"]
     measures = workspace.problem.row(partition, partition)

@@ -147,13 +147,8 @@ class Watched(NamedTuple):
     def settings(self) -> str:
         """The parameters as text: "γ = 0.2", without those at their defaults that the literature does not write so."""
         declared = {param.name: param for param in algorithm(self.key).params}
-        named = {
-            name: value
-            for name, value in self.params.items()
-            if declared[name].symbol or value != declared[name].default
-        }
-        texts = {name: f"{value:g}" if isinstance(value, float) else value for name, value in named.items()}
-        return ", ".join(f"{declared[name].symbol or name} = {text}" for name, text in texts.items())
+        settings = [(declared[name], value) for name, value in self.params.items()]
+        return ", ".join(param.set_to(value) for param, value in settings if param.symbol or value != param.default)
 
 
 def scene(
