@@ -16,7 +16,7 @@ from microagg.studies import sweeps
 from microagg.studies.sweeps import MOST_CONFIDENTIAL
 from pages.choose_k.comparison import Picture, waiting
 from pages.shared import certificate, limits, measures, methods, state, theme
-from pages.shared.figures import HOVER, Axis, add_line, finish, ring
+from pages.shared.figures import Axis, add_line, finish, ring
 from pages.shared.measures import RISKS, Measure, losses
 from pages.shared.text import count, escape_html, escape_markdown, named, percent
 from pages.shared.workspace import Workspace
@@ -164,7 +164,7 @@ def risk_map(
     figure.update_xaxes(title=of_risk.axis, **across.layout())
     figure.update_yaxes(title=of_loss.axis, **upward.layout())
     figure.update_layout(clickmode="event+select", showlegend=True, hovermode="closest")
-    return finish(figure, HEIGHT).update_layout(hoverlabel=HOVER)
+    return finish(figure, HEIGHT)
 
 
 def _acceptable(figure: go.Figure, limits: Limits, across: Axis, upward: Axis) -> None:

@@ -105,7 +105,7 @@ def planes(
         figure.update_xaxes(range=view.x.range(), zeroline=False, **view.x.layout())
         figure.update_yaxes(range=view.y.range(), zeroline=False, **view.y.layout())
         # Without a mode a finger scrolls the page; the buttons zoom.
-        figure.update_layout(dragmode=False, showlegend=False, uirevision="plane")
+        figure.update_layout(clickmode="event+select", dragmode=False, showlegend=False)
         figures.append(finish(figure, 430, _margin(view)))
     return figures
 

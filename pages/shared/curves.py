@@ -17,7 +17,7 @@ from sklearn.isotonic import isotonic_regression
 from microagg.optimum.bounds import Bound
 from microagg.studies.sweeps import RULES
 from pages.shared import measures, state, theme
-from pages.shared.figures import HOVER, Axis, add_line, finish, ring
+from pages.shared.figures import Axis, add_line, finish, ring
 from pages.shared.measures import Measure
 from pages.shared.text import count, describe_gap, escape_html, percent
 
@@ -125,7 +125,6 @@ class _Chart:
                 customdata=[["", k] for k in ks],
                 hovertext=lists,
                 hovertemplate="%{hovertext}<extra></extra>",
-                hoverlabel=HOVER,
                 **axis,
                 **look,
             )
@@ -193,7 +192,7 @@ def measure_curves(
             line_at_k = {"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"}
             figure.add_vline(selected[1], line=line_at_k, layer="below", name="chosen k")
     figure.update_layout(clickmode="event+select", hovermode="closest")
-    finish(figure, height).update_layout(hoverlabel=HOVER)
+    finish(figure, height)
     _name_lines(figure, lines, along[1], up)
     return figure
 

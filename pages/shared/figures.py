@@ -7,11 +7,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+import plotly.io as pio
 import streamlit as st
 
 from microagg.tables import to_csv
@@ -38,7 +40,30 @@ _picture = st.components.v2.component(
 
 _ROW, _AROUND = 21, 95  # pixels: a row of a matrix, and the space around all rows
 
-HOVER = {"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}}
+_FONT = "Source Sans, sans-serif"
+_AXIS = {"gridcolor": theme.GRID, "zerolinecolor": theme.GRID, "title": {"font": {"size": 14}, "standoff": 20}}
+
+# What Streamlit's theme and Plotly's template would set. Streamlit copies a figure once it is there, and Plotly would
+# take the copy of a template for a change, draw all anew, and so with arrays, unless they are lists with a revision.
+pio.templates.default = None
+_LOOK: dict[str, Any] = {
+    "datarevision": 1,
+    "autotypenumbers": "strict",
+    "hovermode": "closest",
+    "font": {"color": theme.TEXT, "family": _FONT, "size": 12},
+    "paper_bgcolor": "rgba(0, 0, 0, 0)",
+    "plot_bgcolor": "rgba(0, 0, 0, 0)",
+    "hoverlabel": {
+        "align": "left",
+        "bgcolor": theme.INK,
+        "bordercolor": theme.NEUTRAL,
+        "font": {"color": "white", "family": _FONT, "size": 12},
+    },
+    "modebar": {"bgcolor": "rgba(0, 0, 0, 0)", "color": theme.NEUTRAL, "activecolor": theme.BLUE},
+    "margin": {"pad": 8},
+    "xaxis": {"showgrid": False, "zeroline": False},
+    "yaxis": {},
+}
 
 # Below the axis a legend may have several lines without touching the title.
 _LEGEND = {
@@ -109,9 +134,7 @@ def finish(figure: go.Figure, height: int, margin: Mapping[str, int] | None = No
     if figure.layout.dragmode is None:
         figure.update_layout(dragmode=False).update_xaxes(fixedrange=True).update_yaxes(fixedrange=True)
     usual = {"l": 10, "r": 10, "t": 12, "b": 10, "autoexpand": not margin}
-    figure.update_layout(
-        height=height, margin={**usual, **(margin or {})}, legend=_LEGEND, hoverlabel={"align": "left"}
-    )
+    figure.update_layout(height=height, margin={**usual, **(margin or {})}, legend=_LEGEND)
     figure.update_xaxes(automargin=not margin, separatethousands=True)
     figure.update_yaxes(automargin=not margin, separatethousands=True)
     return figure
@@ -162,7 +185,21 @@ def show_figure(
     # Without buttons the bar is hidden; the menu uses its button that saves the figure as a picture.
     bar = {"displayModeBar": True, "modeBarButtons": [[*buttons], ["toImage"]] if buttons else [["toImage"]]}
     config = {"displaylogo": False, "responsive": True, "scrollZoom": False, **bar}
-    st.plotly_chart(figure, key=key, alt=alt, config=config, **options)
+    layout = _filled(figure.layout.to_plotly_json(), _LOOK)
+    layout |= {name: _filled(part, _AXIS) for name, part in layout.items() if "axis" in name}
+    spec = {"data": [_filled(trace.to_plotly_json()) for trace in figure.data], "layout": layout}
+    # As a dictionary it would be checked once more, value by value.
+    figure.to_dict = lambda: spec
+    st.plotly_chart(figure, theme=None, key=key, alt=alt, config=config, **options)
+
+
+def _filled(part: Any, look: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    """Return a part of a figure with lists for arrays, and with what only ``look`` sets."""
+    if isinstance(part, np.ndarray):
+        return (part.astype(str) if part.dtype.kind == "M" else part).tolist()
+    if isinstance(part, dict):
+        return {**look, **{key: _filled(value, look.get(key) or {}) for key, value in part.items()}}
+    return part
 
 
 def show_table(

@@ -12,8 +12,11 @@ function save({ figure, name }, format) {
   const drawn = document.querySelector(`.st-key-${figure} .js-plotly-plot`), { layout, data } = drawn, { height, yaxis } = drawn._fullLayout;
   const size = format === "svg" ? { width: PAPER, height: yaxis?.type === "category" ? height : Math.min(height, 270), scale: 1 } : { scale: 3 };
   drawn._context.toImageButtonOptions = { format, filename: name, ...size };
-  if (format === "svg") {
-    // Plotly copies both before it draws.
+  // Plotly copies both before it draws.
+  if (format === "png") {
+    const page = getComputedStyle(document.querySelector(".stApp"));
+    drawn.layout = { ...layout, font: { ...layout.font, color: page.color }, paper_bgcolor: page.backgroundColor };
+  } else {
     drawn.layout = paper(layout);
     drawn.data = data.map((trace) => (trace.textfont ? { ...trace, textfont: { ...trace.textfont, size: INK.size } } : trace));
   }
