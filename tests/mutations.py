@@ -28,7 +28,7 @@ class TimeLimit:
 
     def pytest_runtest_setup(self) -> None:
         signal.signal(signal.SIGPROF, self._fail)
-        signal.setitimer(signal.ITIMER_PROF, LONGEST)
+        signal.setitimer(signal.ITIMER_PROF, LONGEST, 1)  # and each second after: Hypothesis runs a failing test again
 
     def _fail(self, *_: object) -> None:
         raise TimeoutError(f"more than {LONGEST} s of the processor")

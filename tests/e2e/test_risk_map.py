@@ -29,10 +29,10 @@ def test_a_click_on_the_map_chooses_method_and_k_for_the_pages_that_follow(page,
     page.get_by_text("With at most 15 % of the records linked to their originals,").wait_for()
     wait_until_idle(page)
 
-    until_address(page, "method=md", lambda: click_point(page, NAMES.index("md"), 3))
+    until_address(page, "method=cbfs", lambda: click_point(page, NAMES.index("cbfs"), 3))
     wait_for_address(page, "k=6")
     page.locator(".st-key-chosen").get_by_role("button", name="k = 6").wait_for()
-    page.get_by_text("MD at k = 6").first.wait_for()
+    page.locator(".st-key-chosen").get_by_role("button", name="CBFS").wait_for()
     page.wait_for_function("document.querySelector('.js-plotly-plot')?.data?.some(trace => trace.name === 'chosen')")
     page.get_by_test_id("stMain").get_by_role("link", name="Clusters →").click()
     figure_of_clusters(page)
