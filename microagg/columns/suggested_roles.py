@@ -161,7 +161,7 @@ def _weight(evidence: Evidence) -> Suggestion | None:
     claim_and_total = f"{claim}, and the values add up to {figure(np.rint(evidence.total))}"
     if is_clear:
         return Suggestion("weights", f"{claim_and_total}: the weight of a record in a sample")
-    span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {interval(numbers)}"
+    span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}"
     if evidence.word("of bodies") or words("of bodies").are_in_label(evidence.label):
         reason = f"{claim}, and it seems to be a body's ({span}): an outsider may know it"
         return Suggestion("quasi_identifiers", reason)

@@ -49,6 +49,17 @@ def number(value: float) -> str:
     return f"{value:.4g}"
 
 
+def describe_released(of_means: float, released: float, measure: str) -> str:
+    """Return how the loss of released values differs from that of a partition, in percent; empty if no digit does.
+
+    >>> describe_released(24.2, 25.7, "IL")
+    'Methods are compared by exact group means, here with a loss of 24.2 %; the released values have IL 25.7 %.'
+    """
+    means, values = percent(of_means), percent(released)
+    text = f"Methods are compared by exact group means, here with a loss of {means}"
+    return "" if means == values else f"{text}; the released values have {measure} {values}."
+
+
 def describe_gap(information_loss: float, lower_bound: float) -> str:
     """Return the gap between a loss and a lower bound of it, both in percent, as the end of a sentence.
 

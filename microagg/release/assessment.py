@@ -24,7 +24,7 @@ from microagg.metrics.utility.columns import (
     means_and_deviations,
     pair_column,
 )
-from microagg.optimum.formatting import number, share
+from microagg.optimum.formatting import in_unit, number, share
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
 from microagg.release.prepare import Prepared
@@ -338,7 +338,8 @@ def _inferred(name: Hashable, values: pd.Series, classes: IntArray, before: IntA
         f"{counted(n_certain, 'record') if n_certain else 'no record'}; in the original file, for "
         f"{share(old.homogeneous)} of the records.",
         "t_closeness": f"In the class that differs most, the distance of {column} from all records is "
-        f"{new.t_closeness:.3g} on a scale from 0 to 1 (t-closeness); in the original file, {old.t_closeness:.3g}.",
+        f"{in_unit(new.t_closeness, 'number')} on a scale from 0 to 1 (t-closeness); in the original file, "
+        f"{in_unit(old.t_closeness, 'number')}.",
         "alpha": f"One value of {column} has at most {share(new.alpha)} of a class (α), and each class has at least "
         f"{counted(new.distinct_l, 'distinct value')} (l), as diverse as {number(new.entropy_l)} that are equally "
         "frequent (entropy l).",
@@ -368,13 +369,13 @@ def _utility(both: _Comparison, notes: list[str]) -> Iterator[Figure]:
     try:
         propensity = utility.propensity(*both.frames)
     except DataError as error:
-        notes.append(f"No model distinguished released records from originals: {error}")
+        notes.append(f"The propensity-score error pMSE was not computed: {error}")
     else:
         used = propensity.n if propensity.n < both.n else None
         text = (
             f"A model that distinguishes released records from originals{'' if used is None else f', of {used:,},'} "
-            f"has a propensity-score error of {propensity.pmse:.3g}, {share(propensity.share)} of the largest possible "
-            "(0: indistinguishable)."
+            f"has a propensity-score error of {in_unit(propensity.pmse, 'number')}, {share(propensity.share)} of the "
+            "largest possible (0: indistinguishable)."
         )
         yield _figure("pmse", propensity.pmse, text, n=used)
 

@@ -18,7 +18,7 @@ from microagg.studies.experiment import Method
 from microagg.studies.sweeps import RULES
 from pages.shared import certificate, columns, limits, methods, released, shell, state
 from pages.shared.limits import NONE, Limits, Verdict
-from pages.shared.text import escape_markdown, named, percent
+from pages.shared.text import describe_released, escape_markdown, named, percent
 from pages.shared.workspace import Workspace
 
 #: The limits that are offered, in percent. Each risk is that of a k, rounded up; 9 % is the threshold of the EMA.
@@ -210,6 +210,8 @@ def _draw_run(
     icon = _OPEN if is_open else _OK if verdict.meets else _NOT
     prefix += "By its groups, " if is_open else ""
     words.markdown(f"{icon} **{escape_markdown(prefix + message)}** {escape_markdown(further)}")
+    if exact is not None and (text := describe_released(run["loss"], verdict.loss, exact[0].report.measure)):
+        words.caption(escape_markdown(text))
     if is_open:
         names = named(released.unprotected(workspace))
         when = "this is being computed" if released.is_under_way() else "Release computes it"

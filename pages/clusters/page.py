@@ -224,7 +224,8 @@ def _describe(workspace: Workspace, sides: list[Side], results: list[Result]) ->
             parts.append(f"discernibility {measures['discernibility']:,}")
             if measures["classification"] is not None:
                 parts.append(f"classification {percent(100 * measures['classification'])}")
-        parts.append(f"{count(len(sizes), 'group')} of {sizes.min():,} to {sizes.max():,} records")
+        span = " to ".join(f"{size:,}" for size in dict.fromkeys((sizes.min(), sizes.max())))
+        parts.append(f"{count(len(sizes), 'group')} of {span} records")
         lines.append(f"**{escape_markdown(side.label)}**: {escape_markdown(', '.join(parts))}.")
     st.markdown("  \n".join(lines))
 

@@ -12,7 +12,7 @@ from microagg import Release
 from microagg.release import Finding, guarantees
 from pages.release import before_after, checks, files
 from pages.shared import certificate, columns, jobs, limits, methods, recodings, released, shell, state
-from pages.shared.text import escape_markdown, sentence
+from pages.shared.text import count, describe_released, escape_markdown, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
 _RANGES = {"text": "Text", "columns": "Two columns", "middle": "Their middle"}
@@ -95,9 +95,9 @@ def _verdict(
         )
         message = f"{release.report.measure} of the released quasi-identifiers."
         _limited("Loss", verdict.loss, verdict.limits.loss, verdict.meets_loss, message)
-        left_out = f"{dropped:,} records with missing values are left out." if dropped else None
+        left_out = f"{count(dropped, 'record')} with missing values left out." if dropped else None
         _figure("Records", f"{n:,}", f"of {n + dropped:,}" if dropped else "all", message=left_out)
-    _offer_best(workspace)
+    _compare(workspace, release)
 
 
 def _limited(label: str, value: float | None, limit: float, is_met: bool, message: str) -> None:
@@ -116,17 +116,23 @@ def _figure(label: str, value: str, note: str, *, met: bool | None = None, messa
     st.metric(label, value, f"{icon}{note}", delta_color=color, delta_arrow="off", help=message, width="content")
 
 
-def _offer_best(workspace: Workspace) -> None:
-    """Offer the best known partition if its loss is lower."""
+def _compare(workspace: Workspace, release: Release) -> None:
+    """Say by which loss methods are compared if it is another one; offer the best known partition if its loss is lower."""
+    if workspace.is_sample or workspace.requested:
+        return
     k, name = state.current().k, methods.chosen(workspace)
-    if name == state.FOUND:
+    best = certificate.best(workspace, k)
+    if name == state.FOUND and best is not None:
+        loss = best.information_loss
+    elif (runs := certificate.rows(workspace, {methods.method(workspace, name): name}, [k])).empty:
         return
-    best = certificate.best(workspace, k) if not workspace.is_sample and not workspace.requested else None
-    runs = certificate.rows(workspace, {methods.method(workspace, name): name}, [k])
-    if best is None or runs.empty or best.information_loss >= runs["information_loss"][0] * (1 - certificate.ROUNDING):
-        return
-    label = methods.offer(state.FOUND, best.information_loss, runs["information_loss"][0])
-    st.button(label, on_click=state.update, kwargs={"method": state.FOUND}, key="take_best", wrap=True)
+    else:
+        loss = runs["information_loss"][0]
+    if text := describe_released(loss, release.report.measured.information_loss, release.report.measure):
+        st.caption(escape_markdown(text))
+    if best is not None and best.information_loss < loss * (1 - certificate.ROUNDING):
+        label = methods.offer(state.FOUND, best.information_loss, loss)
+        st.button(label, on_click=state.update, kwargs={"method": state.FOUND}, key="take_best", wrap=True)
 
 
 # --- options ------------------------------------------------------------------------------------------------------------

@@ -14,12 +14,13 @@ import numpy as np
 
 from microagg.columns import Column, dates
 from microagg.columns.records import Attribute
-from microagg.optimum.formatting import describe_gap, number, percent
+from microagg.optimum.formatting import describe_gap, describe_released, number, percent
 from microagg.validation import listing, shortened
 
 __all__ = [
     "count",
     "describe_gap",
+    "describe_released",
     "escape_html",
     "escape_markdown",
     "file_name",

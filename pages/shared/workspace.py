@@ -83,9 +83,7 @@ def chosen_workspace() -> Workspace:
     choices, table = state.current(), columns.chosen_table()
     arguments = columns.arguments(table)
     if "quasi_identifiers" not in arguments:
-        raise DataError(
-            "there is no quasi-identifier yet: give at least one column that role on the page Data, under “Columns”."
-        )
+        raise DataError("there is no quasi-identifier yet: give at least one column that role on the page Data.")
     for name in (*arguments.get("taxonomies", ()), *arguments.get("ordinal", ())):
         if missing := columns.uncovered(table, name):
             what = "order" if columns.columns(table)[name].kind == "ordinal" else "taxonomy"

@@ -67,7 +67,7 @@ def propensity(before: Table, after: Table, *, random_state: int = 0) -> Propens
     columns = pair_columns(before, after, matched=True)
     if len(columns) > MOST_ATTRIBUTES:
         raise DataError(
-            f"{len(columns):,} attributes are too many to tell originals and release apart by: pass at most "
+            f"{len(columns):,} attributes are too many to tell originals and release apart by: compare at most "
             f"{MOST_ATTRIBUTES:,}."
         )
     n = len(columns[0].before)
@@ -105,7 +105,7 @@ def _terms(numbers: list[FloatArray], indicators: list[FloatArray], n: int) -> F
     if n < _RECORDS_PER_TERM * simple:
         raise DataError(
             f"{n:,} records are too few to tell originals and release apart by {simple:,} terms, which takes "
-            f"{_RECORDS_PER_TERM * simple:,}: pass fewer attributes."
+            f"{_RECORDS_PER_TERM * simple:,}: compare fewer attributes."
         )
     with_products = d <= _MOST_IN_PRODUCTS and n >= _RECORDS_PER_TERM * (simple + d * (d - 1) // 2)
     pairs = [(j, j) for j in squared] + (list(combinations(range(d), 2)) if with_products else [])

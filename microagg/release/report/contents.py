@@ -15,7 +15,7 @@ from pandas.api.types import is_bool_dtype
 from microagg.algorithms.registry import algorithm
 from microagg.columns.schema import column_names
 from microagg.errors import DataError, ParameterError
-from microagg.optimum.formatting import percent
+from microagg.optimum.formatting import describe_released, percent
 from microagg.release import recipe as recipes
 from microagg.release.assessment import Assessment
 from microagg.release.choices import OPTIONS
@@ -361,6 +361,9 @@ def compared(comparison: pd.DataFrame, release: Any) -> dict[str, Any] | None:
             f"Compared were {counted(int(n), 'record')} of the {all_records:,}, drawn at random: of all of them losses "
             "are lower, as there are nearer neighbors."
         )
+    elif table["chosen"].any():
+        chosen = float(table.loc[table["chosen"], "information_loss"].iloc[0])
+        on = describe_released(chosen, release.report.measured.information_loss, release.report.measure)
     return {"rows": rows, "on": on, "loss_in_words": _loss_in_words(table)}
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from microagg.columns.records import Filled
 from microagg.errors import ParameterError
-from microagg.optimum.formatting import percent
+from microagg.optimum.formatting import number, percent
 from microagg.release.findings import Finding
 from microagg.release.guarantees import Guarantee, describe_counts
 from microagg.release.measures import Generalization, Joint, Loss, Risk, Utility
@@ -208,7 +208,7 @@ class Report:
         """The risk from an intruder who also holds an earlier release, as a sentence."""
         joint = self.joint
         if joint is None:
-            return "k holds for this release alone: compare each earlier release of the same persons (against)."
+            return "k holds for this release alone: compare each earlier release of the same persons."
         return (
             "An intruder who also holds the earlier release and compares the classes of both picks the right record "
             f"with probability up to {100 * joint.of_classes:.3g} % (1 in {joint.smallest:,}). {joint.narrowed:,} of "
@@ -251,8 +251,8 @@ class Report:
             weighted = "" if self.release_weights is None else ", each record with its weight"
             text = (
                 f"Information loss{' of the numeric attributes' if numeric else ''} is "
-                f"{percent(loss.information_loss)} (IL = 100 · SSE / SST = 100 · {loss.sse:.4g} / {loss.sst:.4g}, on "
-                f"{numeric}{_ATTRIBUTES[self.scale]}{weighted})"
+                f"{percent(loss.information_loss)} (IL = 100 · SSE / SST = 100 · {number(loss.sse)} / "
+                f"{number(loss.sst)}, on {numeric}{_ATTRIBUTES[self.scale]}{weighted})"
             )
         if loss.lower_bound is not None and loss.gap is not None:
             within = " within the strata" if self.risk.strata else ""
