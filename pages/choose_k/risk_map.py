@@ -152,6 +152,7 @@ def risk_map(
     _impossible(figure, limits, across, upward)
     risks = [(name, measure) for name, measure in RISKS.items() if name in runs]
     runs["hover"] = [_hover_text(row, risks, loss, of_loss) for _, row in runs.iterrows()]
+    runs["label"] = _labels(runs, across, upward)
     for variant, part in runs.groupby("variant", sort=False):
         # Results at single values of k are no line.
         _method(figure, str(variant), part, single=variant == state.FOUND and len(part) < runs["k"].nunique())
@@ -240,7 +241,7 @@ def _method(figure: go.Figure, variant: str, part: pd.DataFrame, *, single: bool
         y=part["y"],
         name=escape_html(part["title"].iloc[0]),
         mode="markers+text" if single else "lines+markers+text",
-        text=[f"k = {k:,}" if front and k in _ROUND else "" for k, front in zip(part["k"], part["front"], strict=True)],
+        text=part["label"],
         textposition="bottom left",
         textfont={"size": 12},
         line={"color": f"{style.color}80", "dash": style.dash, "width": 1},
@@ -257,6 +258,17 @@ def _method(figure: go.Figure, variant: str, part: pd.DataFrame, *, single: bool
         # A click must not fade the rest: the choice is marked by a ring.
         unselected={"marker": {"opacity": 1}, "textfont": {"color": None}},
     )
+
+
+def _labels(runs: pd.DataFrame, across: Axis, upward: Axis) -> list[str]:
+    """Name k at points of the front, but not at two that are so near that their labels overlap on a phone."""
+    texts, places = [], list[tuple[float, float]]()
+    for k, is_front, *point in runs[["k", "front", "x", "y"]].itertuples(index=False):
+        x, y = across.share(point[0]), upward.share(point[1])
+        is_named = is_front and k in _ROUND and all(abs(x - u) > 0.14 or abs(y - v) > 0.04 for u, v in places)
+        texts.append(f"k = {k:,}" if is_named else "")
+        places += [(x, y)] if is_named else []
+    return texts
 
 
 def _hover_text(row: pd.Series, risks: Iterable[tuple[str, Measure]], loss: str, of_loss: Measure) -> str:

@@ -141,8 +141,8 @@ def _start(workspace: Workspace, k: int, request: tuple[str, int, float]) -> Job
 
 def _chosen_run(workspace: Workspace, k: int, rows: pd.DataFrame) -> tuple[str, float] | None:
     """Return the title and the loss of the chosen method at ``k``, or None if it was not run there."""
-    runs = certificate.with_best(workspace, rows, [k])
-    here = runs[(runs["variant"] == methods.chosen(workspace)) & (runs["k"] == k)] if len(runs) else runs
+    runs = certificate.with_best(workspace, rows[rows["k"] == k] if len(rows) else rows, [k])
+    here = runs[runs["variant"] == methods.chosen(workspace)] if len(runs) else runs
     return (str(here["title"].iloc[0]), float(here["information_loss"].iloc[0])) if len(here) else None
 
 

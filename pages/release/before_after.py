@@ -273,9 +273,10 @@ def _arrow(change: pd.Series, figure: str) -> str:
 
 def _pick(workspace: Workspace, first: str) -> str:
     """Draw the choice of an attribute, at first the one with the highest loss, and return it."""
-    if state.current().attribute not in workspace.columns:
-        state.update(attribute=first)
-    how: dict[str, Any] = {"options": workspace.columns, "format_func": workspace.table.with_label, "width": 420}
+    chosen = state.current().attribute
+    # Not stored, or else Data would open this column.
+    how: dict[str, Any] = {"selected": chosen if chosen in workspace.columns else first, "options": workspace.columns}
+    how |= {"format_func": workspace.table.with_label, "width": 420}
     return str(state.bound(st.selectbox, "Attribute", "attribute", key="w_release_attribute", **how))
 
 
@@ -287,12 +288,17 @@ def _distribution(workspace: Workspace, name: str, before: pd.DataFrame, release
         shrinks = 100 * (1 - change["sd_after"] / change["sd_before"])
         old_mean, _, new_mean = _arrow(change, "mean").partition(" → ")
         mean = f"stays {old_mean}" if old_mean == new_mean else f"goes from {old_mean} to {new_mean}"
-        message = f"the spread shrinks by {shrinks:.2g} %, the mean {mean}"
+        message = f"the spread {'grows' if shrinks < 0 else 'shrinks'} by {percent(abs(shrinks), 2)}, the mean {mean}"
     elif is_numeric_dtype(old) and not is_numeric_dtype(new):
         message = f"on average a range spans {change['lost']:.3g} % of all values"
         released = "released, ranges spread evenly"
     else:
-        message = f"from {count(old.nunique(), 'value')} to {new.nunique():,}"
+        masked = 100 * float(new.eq(ANYTHING).mean())
+        message = (
+            f"{percent(masked)} of the records have * (anything)"
+            if masked
+            else f"from {count(old.nunique(), 'value')} to {new.nunique():,}"
+        )
     show_figure(
         draw_distribution(_counts(identity, name, old, release), released),
         title=f"{workspace.table.with_label(name)}: {message}",

@@ -56,7 +56,7 @@ def body() -> None:
     with below:
         checks.show(workspace, findings, identity)
     before_after.risk_and_quality(workspace, release, identity)
-    if measured is None and released.measured(identity):
+    if measured is None and released.measured(release, identity):
         st.rerun()  # the verdict and the report have what was measured
     before_after.show(workspace, release, identity, measured)
     st.header("Further files", anchor=False)

@@ -344,4 +344,5 @@ def ended_early(kind: str, text: str = "") -> None:
         note.error(sentence(job.problem))
     else:
         note.info(text or f"Cancelled: {job.done} of {job.total} computed, which are shown.")
-    button.button("Go on", key=f"go_on_{kind}", on_click=results().drop, args=(kind, job), width="stretch")
+    label = "Try again" if job.problem else "Go on"
+    button.button(label, key=f"go_on_{kind}", on_click=results().drop, args=(kind, job), width="stretch")

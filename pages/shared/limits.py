@@ -130,7 +130,11 @@ def written(value: float, limit: float = NONE) -> str:
         return f"{value:.3g} %"
     texts = (percent(value, digits) for digits in range(3, 8))
     return next(
-        (text for text in texts if is_within(float(text.removesuffix(" %")), limit) == is_within(value, limit)),
+        (
+            text
+            for text in texts
+            if limit == NONE or is_within(float(text.removesuffix(" %")), limit) == is_within(value, limit)
+        ),
         f"{value} %",
     )
 

@@ -81,7 +81,19 @@ def release_of(workspace: Workspace, identity: Hashable, once: Once = jobs.once)
         seed = st.session_state.setdefault(_SEEDS, {}).setdefault(identity, np.random.SeedSequence())
         options["shuffle"] = seed.entropy if options["shuffle"] == "recorded" else seed
     work, n = partial(make, frame, options), workspace.n_complete
-    return once("release", identity, [options["method"]], "Grouping all records", work, n)
+    release = once("release", identity, [options["method"]], "Grouping all records", work, n)
+    return None if release is None else _with_bound(workspace, release)
+
+
+def _with_bound(workspace: Workspace, release: Release) -> Release:
+    """Return the release with the highest lower bound of a search if its own is lower, as Choose k has it."""
+    report, searched = release.report, certificate.certificates(workspace)
+    loss, is_comparable = report.measured, (report.measure == "IL") == workspace.is_numeric and not workspace.is_sample
+    bound = max((each.bound.information_loss for k, each in searched.items() if k <= report.k), default=0.0)
+    if loss.lower_bound is None or bound <= loss.lower_bound or not is_comparable:
+        return release
+    name = "loss" if loss is report.loss else "generalization"
+    return replace(release, report=replace(report, **{name: replace(loss, lower_bound=bound)}))
 
 
 def make(frame: pd.DataFrame, options: dict[str, Any]) -> Release:
@@ -123,16 +135,21 @@ def _held(workspace: Workspace) -> tuple[str, bytes] | None:
 # --- risk and loss ------------------------------------------------------------------------------------------------------
 
 
-def measured(identity: Hashable) -> Assessment | None:
+def _assessed(release: Release, identity: Hashable) -> Hashable:
+    """Return what tells an assessment from others: its sentences have the lower bound, which a search raises."""
+    return identity, release.report.measured.lower_bound
+
+
+def measured(release: Release, identity: Hashable) -> Assessment | None:
     """Return the assessment of a release if it is there."""
     assessments = jobs.results().outcomes.get("assessment")
-    return assessments.get(identity) if assessments else None
+    return assessments.get(_assessed(release, identity)) if assessments else None
 
 
 def measure(workspace: Workspace, release: Release, identity: Hashable, once: Once = jobs.once) -> Assessment | None:
     """Return the assessment of a release; None until it is measured."""
     keys, n = [release.recipe["method"] or "mdav-star"], workspace.n_complete
-    return once("assessment", identity, keys, "Measuring risk and data quality", release.assess, n)
+    return once("assessment", _assessed(release, identity), keys, "Measuring risk and data quality", release.assess, n)
 
 
 def worst(figures: Sequence[Figure]) -> Figure:

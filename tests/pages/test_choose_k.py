@@ -35,6 +35,7 @@ from tests.pages.helpers import (
     roles,
     settle,
     traces,
+    visit,
     words,
 )
 
@@ -155,7 +156,9 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     assert app.selectbox(key="w_method_chosen").value == "found"
     assert lines(app)["chosen"] == pytest.approx([found])
     assert "Best known at k = 3: risk 33.3 %" in plain(app)
+    assert f"lower bound for groups of at least 3 is {percent(proven)}" in plain(visit(app, "release"))
     # At another k there is none yet.
+    visit(app, "choose_k")
     assert "has not searched there" in plain(choose(app, w_k_chosen=4))
 
 

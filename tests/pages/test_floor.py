@@ -130,5 +130,5 @@ def test_what_goes_wrong_is_said_and_can_be_tried_again(monkeypatch):
         app = open_page("choose_k", data="wine", ks="3-5", methods="mdav")
         assert "(MemoryError: no room)" in plain(app)
         assert FLOOR not in lines(app)
-    settle(press(app, "Go on"))
+    settle(press(app, "Try again"))
     assert np.array_equal(floor_line(app), whole([3, 4, 5]))

@@ -39,6 +39,7 @@ def test_one_over_k_is_within_its_own_limit():
 def test_rounding_hides_no_excess():
     assert [written(20.0), written(12.5), written(100 / 11), written(0.0)] == ["20 %", "12.5 %", "9.09 %", "0 %"]
     assert written(10.004, 10.0) == "10.004 %"
+    assert written(100.007) == "100 %"  # no limit
     assert written(9.9996, 10.0) == "10.0 %"
     assert "loss 10.004 % (limit 10 %)" in judge("A", 20.0, 10.004, BOTH).sentence
 

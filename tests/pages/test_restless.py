@@ -53,6 +53,6 @@ def test_a_job_that_fails_while_the_page_is_drawn_says_why(impatient, monkeypatc
     app = open_page("choose_k", data="wine", scale="none", ks="2-6")
     assert "The records are too wide." in plain(app)
     monkeypatch.undo()
-    press(app, "Go on")
+    press(app, "Try again")
     assert not app.error
     assert app.get("plotly_chart")

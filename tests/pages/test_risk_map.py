@@ -183,7 +183,8 @@ def test_round_values_of_k_are_written_beside_the_points_of_the_front():
     figure = risk_map.risk_map(rows, "record_linkage", "information_loss", Limits(risk=10, loss=None))
     [points] = [trace for trace in figure.data if trace.name == "MDAV"]
     assert len(points.x) == 99
-    assert [text for text in points.text if text] == [f"k = {k}" for k in (2, 3, 5, 10, 20, 50, 100)]
+    # 3 is so near 2 that its label would cover the other.
+    assert [text for text in points.text if text] == [f"k = {k}" for k in (2, 5, 10, 20, 50, 100)]
 
 
 def test_a_region_beyond_the_axes_ends_with_them_or_is_not_drawn():
