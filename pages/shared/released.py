@@ -92,8 +92,9 @@ def _with_bound(workspace: Workspace, release: Release) -> Release:
     bound = max((each.bound.information_loss for k, each in searched.items() if k <= report.k), default=0.0)
     if loss.lower_bound is None or bound <= loss.lower_bound or not is_comparable:
         return release
-    name = "loss" if loss is report.loss else "generalization"
-    return replace(release, report=replace(report, **{name: replace(loss, lower_bound=bound)}))
+    raised: Any = replace(loss, lower_bound=bound)
+    numbers, categories = (raised, None) if loss is report.loss else (report.loss, raised)
+    return replace(release, report=replace(report, loss=numbers, generalization=categories))
 
 
 def make(frame: pd.DataFrame, options: dict[str, Any]) -> Release:
