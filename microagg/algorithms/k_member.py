@@ -78,7 +78,7 @@ def _widen(pool: MixedPool, low: FloatArray, high: FloatArray, record: int) -> N
     mixed.widen(pool, low, high, record)
     for j in range(len(low)):
         if pool.nominal[j]:
-            mixed.relate(pool, j, int(low[j]))
+            mixed.relate(pool.tables[j], pool.heights[j], pool.parents[j], int(low[j]))
 
 
 @borrows

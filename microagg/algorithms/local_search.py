@@ -55,8 +55,11 @@ et al. 2000.
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
 
 import numpy as np
 
@@ -64,9 +67,10 @@ from microagg.algorithms.base import LOCAL_SEARCH, Info, Microaggregator, Param,
 from microagg.columns.records import Records
 from microagg.kernels.local_search import guarded, mixed_search
 from microagg.kernels.local_search.guarded import Rules
-from microagg.kernels.local_search.iterated import improve
+from microagg.kernels.local_search.iterated import improve, search_regions
 from microagg.kernels.paths import by_value, split_path
-from microagg.partition import Partition
+from microagg.partition import Partition, canonical_labels
+from microagg.progress import checkpoint, watched
 from microagg.validation import FloatArray, IntArray
 
 #: How often groups are taken apart at k of at most 20: for each group, and in all at most.
@@ -250,12 +254,17 @@ def _search(X: FloatArray | Records, labels: IntArray, k: int, each: int, most: 
 
 def _start_mixed(records: Records, k: int) -> IntArray:
     """Return the labels of greedy k-member, found within blocks where there are many records."""
-    blocks = [np.arange(records.n)]
-    if records.n > MOST_FOR_K_MEMBER:
-        blocks = list(Partition(start_labels("mondrian", records, max(k, MOST_FOR_K_MEMBER // 2)), k).groups())
+    if records.n <= MOST_FOR_K_MEMBER:
+        return start_labels("k-member", records, k)
+    blocks = list(Partition(start_labels("mondrian", records, max(k, MOST_FOR_K_MEMBER // 2)), k).groups())
     labels = np.empty(records.n, dtype=np.int64)
-    first = 0
-    for block in blocks:
-        labels[block] = first + start_labels("k-member", records.take(block), k)
-        first = int(labels[block].max()) + 1
-    return labels
+
+    def form(block: IntArray, stop: threading.Event) -> IntArray:
+        with watched(lambda *_: not stop.is_set()):
+            return start_labels("k-member", records.take(block), k)
+
+    firsts = [0, *np.cumsum([len(block) // k for block in blocks[:-1]]).tolist()]
+    with closing(search_regions(labels, blocks, firsts, [partial(form, block) for block in blocks])) as shares:
+        for share in shares:
+            checkpoint("forming groups", share)
+    return canonical_labels(labels)

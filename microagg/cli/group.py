@@ -9,6 +9,7 @@ import shlex
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -209,14 +210,28 @@ def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
 # Clears the line before a shorter text.
 _CLEAR = "\r\x1b[2K"
 
+# Seconds between two lines of progress where stderr is no terminal.
+_LOGS_EVERY = 30.0
+
+
+def _time_left(seconds: float, share: float) -> str:
+    """The time until a step ends of which a share is done, as text; empty until it can be told."""
+    left = seconds * (1.0 - share) / max(share, 1e-9)
+    if seconds < 5.0 or share < 0.02:
+        return ""
+    return f", {left / 60:.0f} min left" if left >= 90.0 else f", {left:.0f} s left"
+
 
 @contextmanager
 def working(title: str) -> Iterator[Callable[[str], None]]:
     """Show a line on stderr, if it is a terminal, during the block, and yield a function that changes the text.
 
-    It also shows the progress of algorithms (:mod:`microagg.progress`), and stops them after Ctrl-C.
+    It also shows the progress of algorithms (:mod:`microagg.progress`), now and then in a log, and stops them after
+    Ctrl-C.
     """
     line, is_terminal = [title], sys.stderr.isatty()
+    began = logged = time.monotonic()
+    step: tuple[str, float] = ("", 0.0)
 
     def draw(more: str) -> None:
         if is_terminal:
@@ -227,8 +242,17 @@ def working(title: str) -> Iterator[Callable[[str], None]]:
         draw("")
 
     def hear(text: str, share: float | None) -> bool:
+        nonlocal began, logged, step
         _raise_if_stopped()
-        draw(f": {text}" if share is None else f": {text}, {share:.0%}")
+        now, (last_text, last_share) = time.monotonic(), step
+        if text != last_text or (share or 0.0) < last_share:
+            began = now
+        step = (text, share or 0.0)
+        more = f": {text}" if share is None else f": {text}, {share:.0%}{_time_left(now - began, share)}"
+        draw(more)
+        if not is_terminal and now - logged >= _LOGS_EVERY:
+            logged = now
+            click.echo(f"{line[0]}{more} …", err=True)
         return True
 
     show(title)

@@ -115,9 +115,8 @@ def point_at(pool: MixedPool, position: int) -> FloatArray:
 
 
 @borrows
-def relate(pool: MixedPool, j: int, node: int) -> None:
-    """Set ``pool.tables[j]`` to the heights of the lowest common ancestors of ``node`` and each node."""
-    table, heights, parents = pool.tables[j], pool.heights[j], pool.parents[j]
+def relate(table: FloatArray, heights: FloatArray, parents: IntArray, node: int) -> None:
+    """Set ``table`` to the heights of the lowest common ancestors of ``node`` and each node of a taxonomy."""
     table[:] = -1.0
     while node >= 0:
         table[node] = heights[node]
@@ -148,7 +147,7 @@ def measure_from(pool: MixedPool, point: FloatArray) -> None:
     d = len(pool.domains)
     for j in range(d):
         if pool.nominal[j]:
-            relate(pool, j, int(point[j]))
+            relate(pool.tables[j], pool.heights[j], pool.parents[j], int(point[j]))
     extent = pool.counts[EXTENT]
     for start in range(0, extent, BLOCK):
         stop = min(start + BLOCK, extent)
@@ -420,6 +419,28 @@ def extent_with(groups: Groups | MixedPool, low: FloatArray, high: FloatArray, x
 
 
 @borrows
+def widen_each(groups: Groups, lows: FloatArray, highs: FloatArray, x: int, table: FloatArray, out: FloatArray) -> None:
+    """Write :func:`extent_with` of each group and record ``x`` to ``out``; ``lows``, ``highs`` have a column per group.
+
+    The compiler makes vectors of loops over groups; ``table`` is work space.
+    """
+    for group in range(len(out)):
+        out[group] = 0.0
+    for j in range(len(lows)):
+        value, low, high, domain = groups.points[x, j], lows[j], highs[j], groups.domains[j]
+        if groups.nominal[j] and len(out) > len(table):
+            relate(table, groups.heights[j], groups.parents[j], int(value))
+            for group in range(len(out)):
+                out[group] += table[np.uint32(low[group])]
+        elif groups.nominal[j]:
+            for group in range(len(out)):
+                out[group] += groups.heights[j, _common(groups, j, int(low[group]), int(value))]
+        elif domain > 0.0:
+            for group in range(len(out)):
+                out[group] += (max(high[group], value) - min(low[group], value)) / domain
+
+
+@borrows
 def copy_to(target: FloatArray | IntArray, values: FloatArray | IntArray) -> None:
     """Copy ``values``: in a loop, as numba compiles the text of an error for the assignment of an array."""
     for j in range(len(target)):
@@ -481,7 +502,8 @@ def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
     """Make the best change of each record start <= x < stop; return the number of changes."""
     n, d = groups.points.shape
     g = len(groups.sizes)
-    widened = np.empty(g)
+    lows, highs, table = groups.low.T.copy(), groups.high.T.copy(), np.empty(groups.heights.shape[1])
+    widened, near, nearest = np.empty(g), np.empty(width, dtype=np.int64), np.empty(width)
     rests = Rests(np.empty((n, d)), np.empty((n, d)), np.empty(n))
     for group in range(g):
         if groups.sizes[group] > 1:
@@ -494,20 +516,23 @@ def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
             continue  # alone, or in a group without loss: other records try exchanges with x
         loss, freed = size * groups.extents[group_of_x], size * (groups.extents[group_of_x] - rests.extents[x])
         best, target, partner = 0.0, -1, -1
-        for group in range(g):
-            widened[group] = np.inf
-            if group == group_of_x:
-                continue
-            widened[group] = extent_with(groups, groups.low[group], groups.high[group], x)
-            if size <= k:
-                continue
+        widen_each(groups, lows, highs, x, table, widened)
+        widened[group_of_x] = np.inf
+        for group in range(g if size > k else 0):
             before = groups.sizes[group] * groups.extents[group]
             gain = loss + before - (size - 1) * rests.extents[x] - (groups.sizes[group] + 1) * widened[group]
             if gain > best and gain > _LEAST_GAIN * (loss + before):
                 best, target, partner = gain, group, -1
-        for _ in range(min(width, g - 1)):
-            group = int(np.argmin(widened))
-            widened[group] = np.inf
+        # The groups that x would widen least, ascending.
+        nearest[:] = np.inf
+        for group in range(g):
+            if widened[group] < nearest[width - 1]:
+                i = width - 1
+                while i > 0 and widened[group] < nearest[i - 1]:
+                    near[i], nearest[i] = near[i - 1], nearest[i - 1]
+                    i -= 1
+                near[i], nearest[i] = group, widened[group]
+        for group in near[: min(width, g - 1)]:
             other = groups.sizes[group]
             if other < 2:
                 continue
@@ -530,6 +555,8 @@ def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
                 transfer(groups, partner, group_of_x)
             for group in (group_of_x, target):
                 renew(groups, group)
+                copy_to(lows[:, group], groups.low[group])
+                copy_to(highs[:, group], groups.high[group])
                 if groups.sizes[group] > 1:
                     leave_each_out(groups, group, rests)
             changes += 1

@@ -197,7 +197,8 @@ class Closures:
         shares, above = np.zeros_like(self._all), self._all > record
         for j, domain in enumerate(self._domains):
             if self._pool.nominal[j]:
-                mixed.relate(self._pool, j, int(record[j]))
+                pool = self._pool
+                mixed.relate(pool.tables[j], pool.heights[j], pool.parents[j], int(record[j]))
                 shares[:, j] = self._pool.tables[j][self._all[:, j].astype(np.int64)]
             elif domain > 0.0:
                 shares[:, j] = np.abs(self._all[:, j] - record[j]) / domain

@@ -281,8 +281,10 @@ def _dominated(source: Source, partition: Partition) -> tuple[Hashable, ...]:
     """Return the numeric quasi-identifiers whose figures one or two records dominate."""
     from microagg.metrics.risk import dominated  # which needs Numba
 
-    numeric = [j for j, attribute in enumerate(source.schema.attributes) if attribute.kind == "numeric"]
-    if not numeric:
-        return ()
-    are_dominated = dominated(source.records.values[:, numeric], partition.labels, source.weights)
-    return tuple(source.schema.attributes[j].name for j in np.array(numeric)[are_dominated])
+    # One by one, as their squares and medians would take more memory than all else.
+    return tuple(
+        attribute.name
+        for j, attribute in enumerate(source.schema.attributes)
+        if attribute.kind == "numeric"
+        and dominated(source.records.values[:, [j]], partition.labels, source.weights).all()
+    )

@@ -70,6 +70,7 @@ class Source:
         """Return the source of releases of ``frame``, which has unique column names; raises as `Schema.fill`."""
         filling = schema.fill(frame, missing)
         filled_schema = replace(schema, taxonomies=filling.taxonomies)
+        values = filling.values if filling.retained.all() else filling.values[filling.retained]
         return cls(
             table=frame,
             declared=schema,
@@ -79,7 +80,7 @@ class Source:
             retained=filling.retained,
             filled=filling.filled,
             schema=filled_schema,
-            records=Records(filled_schema.attributes, filling.values[filling.retained]),
+            records=Records(filled_schema.attributes, values),
         )
 
     @classmethod

@@ -12,6 +12,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -45,7 +46,7 @@ _DATE = re.compile(r"\s*(\d+)([-/.])(\d+)\2(\d+)(.*)", re.ASCII | re.DOTALL)
 # The text before a number, its digits with their separators, and the text behind it. The point of .5 and 5. is no text.
 _NUMBER = re.compile(r"([+-]?(?=[.,]\d+$)|\D*)([.,]?\d(?:.*\d)?)\.?(\D*)", re.ASCII | re.DOTALL)
 
-_SIGNS = str.maketrans("", "", "()+-−–")
+_SIGNS, _ZEROS = str.maketrans("", "", "()+-−–"), str.maketrans("123456789", 9 * "0")
 
 # The number of cells that determine the style of a column.
 _N_EXAMINED = 10_000
@@ -125,24 +126,25 @@ def _write_text(task: Rewriting, name: str) -> Written:
     body, divided = divide_into_cells(source.data, source.name, source.options)
     form = _Form.of_file(body)
     positions = {column: position for position, column in enumerate(names_of(body, divided))}
-    parsed = [list(cells_in(chunks)) for chunks in divided.chunks]
     header_names = divided.header
-    tokens = _tokens(body, header_names, parsed)
+    tokens = _tokens(body, header_names, divided.chunks)
     header, columns = [], []
     for column in origins:
         position_there = positions.get(origins[column])
-        read = [] if position_there is None else parsed[position_there]
+        read = [] if position_there is None else list(cells_in(divided.chunks[position_there]))
         raw = read if position_there is None or tokens is None else [row[position_there] for row in tokens[1:]]
         if column in task.unchanged and not (column in task.strata and _is_respelled(raw, task.frame[column], rows)):
             columns.append([form.fit(raw[row]) if tokens is None else raw[row] for row in rows])
         else:
             quoted = form.quotes_all(raw)
-            columns.append([form.fit(cell, quoted) for cell in _spelled(task, column, read, source.options.decimal)])
+            cells = _spelled(task, column, read, source.options.decimal)
+            fitted = {cell: form.fit(cell, quoted) for cell in dict.fromkeys(cells)}  # groups share their cells
+            columns.append([fitted[cell] for cell in cells])
         if origins[column] == column and position_there is not None and header_names:
             header.append(form.fit(header_names[position_there]) if tokens is None else tokens[0][position_there])
         else:
             header.append(form.fit(column, tokens is not None and form.quotes_all(tokens[0])))
-    lines = [form.delimiter.join(row) for row in ([header] if header_names else []) + list(zip(*columns, strict=True))]
+    lines = [form.delimiter.join(row) for row in chain([header] if header_names else [], zip(*columns, strict=True))]
     declaration = f"sep={form.delimiter}{form.end}" if body.declares else ""
     text = declaration + form.end.join(lines) + (form.end if body.ends else "")
     mark, codec = encoding_of(source.data, source.options.encoding)
@@ -199,7 +201,7 @@ def _is_plain(dialect: TextOptions) -> bool:
     return dialect.quote != "curly" and dialect.inner_quotes != "plain" and dialect.delimiter != FIXED
 
 
-def _tokens(body: Body, names: list[str], columns: Sequence[Sequence[str]]) -> list[list[str]] | None:
+def _tokens(body: Body, names: list[str], chunks: Sequence[Sequence[str]]) -> list[list[str]] | None:
     """The header and the cells of each record as in the file, with quotes. None if their division is not plain."""
     dialect = body.options
     if (
@@ -224,7 +226,7 @@ def _tokens(body: Body, names: list[str], columns: Sequence[Sequence[str]]) -> l
         is_quoted = dialect.quote != "none" and cell.startswith(dialect.quote)
         return pair.sub(r"\1\2", cell[1:].removesuffix(dialect.quote)) if is_quoted else cell
 
-    records = list(zip(*columns, strict=True))
+    records = list(zip(*map(cells_in, chunks), strict=True))
     expected = [tuple(names), *records] if names else records
     rows: list[list[str]] = []
     row: list[str] = []
@@ -266,7 +268,9 @@ class _Spelling(NamedTuple):
         dates = [match for cell in texts if (match := _DATE.fullmatch(cell))]
         # In numbers such as 1.234.567 there are three digits between the dots.
         are_dates = len(dates) == len(texts) and all(len(match[3]) <= 2 for match in dates)
-        parts = [] if are_dates else [match for cell in texts if (match := _NUMBER.fullmatch(cell))]
+        # The style does not depend on the digits, and most columns have few forms of numbers.
+        forms = () if are_dates else dict.fromkeys(cell.translate(_ZEROS) for cell in texts)
+        parts = [match for form in forms if (match := _NUMBER.fullmatch(form))]
         signs = {sign for match in parts for sign in match[2]} - {mark}
         gap = next((sign for sign in ",.'’ \u00a0\u2007\u202f\u2009" if sign in signs), "")
         places = [len(match[2].rpartition(mark)[2]) if mark in match[2] else 0 for match in parts]

@@ -103,7 +103,7 @@ def divide_into_cells(data: bytes, label: str, options: TextOptions) -> tuple[Bo
 def read_cells(data: bytes, label: str, reading: Mapping[str, Any]) -> pd.DataFrame:
     """Cells of a text file as text, shape (n records, number of columns). ``reading`` are options of read_file."""
     body, divided = divide_into_cells(data, label, TextOptions(**reading))
-    frame = pd.DataFrame({index: list(cells_in(chunks)) for index, chunks in enumerate(divided.chunks)})
+    frame = pd.DataFrame({index: pd.Series(list(cells_in(chunks))) for index, chunks in enumerate(divided.chunks)})
     return frame.set_axis(names_of(body, divided), axis=1)
 
 

@@ -45,7 +45,7 @@ _TEMPERATURE = 0.05
 _MOST_IN_REGION, _ROUNDS = 5_000, 2
 
 # Between two looks at the clock.
-_RECORDS_AT_A_TIME, _ITERATIONS_AT_A_TIME = 256, 50
+_ITERATIONS_AT_A_TIME = 50
 
 #: So often records are moved and exchanged in one iteration, at most.
 _MOST_PASSES = 10
@@ -273,12 +273,8 @@ def _begin(groups: Groups, k: int, seed: Seed) -> MixedAnnealing:
 def _search(records: Records, labels: IntArray, k: int, iterations: int, seed: Seed) -> Iterator[IntArray]:
     """Move and exchange records until nothing is gained, then do ``iterations``; yield the best labels now and then."""
     groups = mixed.make_groups(records, canonical_labels(labels))
-    n, changes = records.n, 1
-    while changes > 0:
-        changes = 0
-        for first in range(0, n, _RECORDS_AT_A_TIME):
-            changes += mixed.improve(groups, k, first, min(first + _RECORDS_AT_A_TIME, n), mixed.WIDTH)
-            yield groups.labels
+    while mixed.improve(groups, k, 0, records.n, mixed.WIDTH) > 0:
+        yield groups.labels
     temperature = _TEMPERATURE * float((groups.sizes * groups.extents).sum()) / len(groups.sizes)
     annealing = _begin(groups, k, seed)
     for first in range(0, iterations, _ITERATIONS_AT_A_TIME):
