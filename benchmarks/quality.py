@@ -69,9 +69,9 @@ def lowest_printed(name: str, k: int) -> Printed | None:
     printed = []
     for figure in literature.figures():
         recipe = figure.recipe
-        if figure.dataset.lower() != name or figure.k != k or figure.kind in {"incomparable", "misprint"}:
+        if (figure.dataset.lower(), figure.k) != (name, k) or figure.kind in {"incomparable", "misprint"}:
             continue
-        if recipe and (recipe.without or not recipe.scaled):
+        if figure.unit == "γ" or (recipe and (recipe.without or not recipe.scaled)):
             continue
         share = 100.0 / np.prod(datasets.describe(name).shape) if figure.unit == "SSE" else 1.0
         printed.append(Printed(figure.method, literature.PAPERS[figure.paper], figure.value * share))

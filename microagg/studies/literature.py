@@ -35,6 +35,9 @@ ERRORS = 3
 
 _EXACT = "exact"
 
+#: What a figure is, by its unit in ``published.csv``: information loss, SSE, or the γ with the lowest loss.
+UNITS = {"IL_percent": "IL (%)", "SSE_standardised": "SSE", "gamma": "γ"}
+
 PAPERS = {
     "thaeter-reischuk": "Thaeter & Reischuk 2018",
     "mortazavi-2013": "Mortazavi, Jalili & Gohargazi 2013",
@@ -54,7 +57,7 @@ class Recipe:
     sets: int = 1
     scaled: bool = True  # whether attributes have mean 0 and variance 1
     without: tuple[str, ...] = ()  # quasi-identifiers left out
-    loss: bool = True  # whether the figure is the information loss, in percent, or else the SSE
+    unit: str = "IL (%)"  # of the figure, see UNITS
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class Figure:
     sd: float | None  # the standard deviation printed with it
     variant: str  # distinguishes figures of the same method, such as ``NPB=4``
     table: str  # its place in the paper
+    unit: str  # one of UNITS
     recipe: Recipe | None = None  # None if it cannot be computed here
     remark: str = ""  # remark on the comparison: why it is impossible, or the correct digits
     kind: Literal["exact", "random", "incomparable", "misprint"] = "exact"
@@ -77,11 +81,6 @@ class Figure:
     def value(self) -> float:
         """The printed figure as a number."""
         return float(self.printed)
-
-    @property
-    def unit(self) -> str:
-        """The unit of the figure: information loss in percent, or SSE."""
-        return "SSE" if self.paper == "domingo-ferrer-2006" else "IL (%)"
 
     @property
     def printed_sets(self) -> int:
@@ -108,7 +107,7 @@ def figures() -> tuple[Figure, ...]:
 
 
 def _figure(row: dict[str, Any]) -> Figure:
-    recipe, k = None, int(row["k"])
+    recipe, k, unit = None, int(row["k"]), UNITS[row["unit"]]
     if row["algorithm"]:
         recipe = Recipe(
             data=row["data"],
@@ -117,11 +116,11 @@ def _figure(row: dict[str, Any]) -> Figure:
             sets=int(row["sets"]),
             scaled=row["scaled"] == "1",
             without=tuple(row["without"].split()),
-            loss=row["unit"] == "IL_percent",
+            unit=unit,
         )
     names = ("paper", "dataset", "method", "variant", "table", "remark", "kind")
     sd = float(row["sd"]) if row["sd"] else None
-    return Figure(**{name: row[name] for name in names}, k=k, printed=row["value"], sd=sd, recipe=recipe)
+    return Figure(**{name: row[name] for name in names}, k=k, printed=row["value"], sd=sd, unit=unit, recipe=recipe)
 
 
 @dataclass(frozen=True)
@@ -165,9 +164,15 @@ def compute(recipe: Recipe, done: Callable[[Result], None] | None = None) -> Com
         results.append(run_one(Problem.of(X), method, recipe.k))
         if done:
             done(results[-1])
-    values = np.array([result.information_loss if recipe.loss else result.sse for result in results])
+    values = np.array([_value(result, recipe.unit) for result in results])
     sd = float(values.std(ddof=1)) if len(values) > 1 else None
     return Computed(float(values.mean()), sd, len(values), sum(result.seconds for result in results))
+
+
+def _value(result: Result, unit: str) -> float:
+    if unit == "γ":
+        return float(result.params["gamma"])
+    return result.sse if unit == "SSE" else result.information_loss
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,7 @@ def verdict(figure: Figure, ours: Computed | None) -> Verdict:
     """Compare a computed figure, None if it was not computed, with the printed one."""
     if ours is None:
         return Verdict("not comparable" if figure.kind == "incomparable" else "not run", False, None)
-    difference = 100.0 * (ours.value / figure.value - 1.0)
+    difference = 100.0 * (ours.value - figure.value) / (figure.value or 1.0)  # a γ may be 0
     # The factor allows a 5 after the last digit to be rounded in both directions.
     exact = abs(ours.value - figure.value) <= figure.tolerance * (1 + 1e-9)
     if figure.kind in {"misprint", "incomparable"}:

@@ -4,6 +4,7 @@ import dataclasses
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks import published, quality, tables
@@ -22,6 +23,7 @@ OWED = {
     ("thaeter-reischuk", "MDAV+"): 15,
     ("thaeter-reischuk", "V-MDAV"): 16,
     ("thaeter-reischuk", "MDAV*"): 16,
+    ("thaeter-reischuk", "γ of V-MDAV"): 15,
     ("mortazavi-2013", "MDAV"): 24,
     ("mortazavi-2013", "IMHM"): 16,
     ("domingo-ferrer-2006", "MDAV"): 8,
@@ -54,8 +56,8 @@ def is_owed(figure):
 
 
 def test_all_figures_are_there_and_every_one_owed_is_tested():
-    assert len(FIGURES) == 406
-    assert len({figure.identity for figure in FIGURES}) == 406
+    assert len(FIGURES) == 431
+    assert len({figure.identity for figure in FIGURES}) == 431
     assert Counter((figure.paper, figure.method) for figure in FIGURES if is_owed(figure)) == OWED
 
 
@@ -228,7 +230,7 @@ def test_figures_are_counted_by_how_they_are_met():
         figures=8, exact=1, near=1, far=2, random=1, agreeing=1, incomparable=1, misprints=1
     )
     whole = literature.tally(literature.figures(), {})
-    assert (whole.figures, whole.exact, whole.near, whole.agreeing) == (406, 0, 0, 0)
+    assert (whole.figures, whole.exact, whole.near, whole.agreeing) == (431, 0, 0, 0)
 
 
 def test_gain_over_another_method():
@@ -277,7 +279,8 @@ def test_every_item_of_the_papers_has_a_verdict_and_every_table_is_covered():
     covered = {(literature.PAPERS[row.paper], row.table) for row in items.itertuples() if row.table}
     assert covered == {(paper, table) for paper, table, _ in literature.tables()}
     algorithms = {(row.paper, row.item.removeprefix("Algorithm: ")) for row in items.itertuples()}
-    rows_of_another_item = {("mortazavi-2013", "MDAV"), ("mortazavi-2013", "IMHM")}  # its Figures 1 and 2
+    # Its Figures 1 and 2, and a table.
+    rows_of_another_item = {("mortazavi-2013", "MDAV"), ("mortazavi-2013", "IMHM"), ("thaeter-reischuk", "γ of V-MDAV")}
     assert {(figure.paper, figure.method) for figure in FIGURES} - rows_of_another_item <= algorithms
 
 
@@ -310,3 +313,41 @@ def test_numbers_in_the_reasons_follow_from_the_printed_figures():
     printed = losses("mortazavi-2013")
     gain = 100 * (1 - printed["Sim-1", "IMHM", 3] / printed["Sim-1", "MDAV", 3])
     assert f"{gain:.1f} %" in reason(items, "mortazavi-2013", "Table 4, column Utility gain")
+
+
+def test_numbers_in_the_reasons_follow_from_the_stored_results():
+    items, adult = literature.coverage({}), pd.read_csv(RESULTS / "adult.csv")
+    of_k = adult[adult["experiment"] == "k"].set_index(["label", "k"])
+    k_member, penalized, mondrian = (
+        of_k.loc[label] for label in ("Greedy k-member", "Greedy k-member (class_penalty = 2)", "Mondrian")
+    )
+    text = reason(items, "byun-2007", "Figures 6 to 11")
+    for column, words in (("total_information_loss", "% lower Total-IL"), ("seconds", "times as long")):
+        ratio = k_member[column] / mondrian[column]
+        shares = 100 * (1 - ratio) if words.startswith("%") else ratio
+        assert f"{shares.min():.0f} to {shares.max():.0f} {words}" in text
+    higher = 100 * (mondrian["discernibility"] / k_member["discernibility"] - 1)
+    assert f"{higher.min():.0f} to {higher.max():.0f} % higher discernibility" in text
+    assert (k_member["classification"] < mondrian["classification"]).tolist() == [True] * 3 + [False] * 3
+    assert (penalized["classification"] < mondrian["classification"]).all()
+    of_size = adult[(adult["experiment"] == "records") & (adult["label"] == "Greedy k-member")].set_index("n_records")
+    slower = of_size["seconds"][30_162] / of_size["seconds"][5_000]
+    assert f"rise {slower:.0f} times" in reason(items, "byun-2007", "Claim: greedy k-member takes O(n²)")
+    simc = pd.read_csv(RESULTS / "simc.csv").pivot(index="k", columns="method", values="information_loss")
+    lower = 100 * (1 - simc["mdav-star"] / simc["mdav"])
+    best = int((simc.idxmin(axis=1) == "mdav-star").sum())
+    text = reason(items, "thaeter-reischuk", "Curves of losses")
+    assert (
+        f"{best} of the {len(simc)} values of k from 2 to 100, {lower.min():.0f} to {lower.max():.0f} % below" in text
+    )
+    million = pd.read_csv(RESULTS / "scaling.csv").query("n == 1_000_000 and k == 5")
+    seconds = million.pivot(index=["data", "d"], columns="method", values="seconds")
+    ratio = seconds["mdav-star"] / seconds["mdav"]
+    text = reason(items, "thaeter-reischuk", "Claim: MDAV* is efficient")
+    assert f"{ratio.min():.1f} to {ratio.max():.1f} times" in text
+    p_s = pd.read_csv(RESULTS / "p_s.csv").set_index(["data", "k"])
+    differs = p_s[(p_s["raw_reserved"] - p_s["raw_free"]).abs() > 1e-9]
+    assert differs.index.tolist() == [("census", 3)]
+    text = reason(items, "kabir-2010", "Algorithm: P-S")
+    assert "{raw_reserved:.3f} if it is, {raw_free:.3f} if not, printed {printed:.3f}".format(**differs.iloc[0]) in text
+    assert "{scaled_reserved:.4f} if it is, {scaled_free:.4f} if not".format(**p_s.loc["eia", 3]) in text
