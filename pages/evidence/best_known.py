@@ -63,7 +63,7 @@ def _one(table: pd.DataFrame) -> None:
     tiles = {
         "Information loss": percent(best.information_loss, 4),
         "Lower bound": percent(best.bound.information_loss, 4),
-        "Gap": "0, proven optimal" if best.optimal else percent(row["gap"], 2),
+        "Gap": "0, proven optimal" if best.optimal else percent(row["gap"]),
         "Groups": f"{best.partition.n_groups:,}",
         "Known since": best.since,
     }

@@ -12,6 +12,7 @@ from microagg import Release
 from microagg.release import Finding, guarantees
 from pages.release import before_after, checks, files
 from pages.shared import certificate, columns, jobs, limits, methods, recodings, released, shell, state
+from pages.shared.measures import RISKS
 from pages.shared.text import count, describe_released, escape_markdown, sentence
 from pages.shared.workspace import Workspace, chosen_workspace
 
@@ -90,9 +91,8 @@ def _verdict(
         of = "counted" if realized == k else f"counted; {k:,} chosen"
         _figure("k", f"{realized:,}", of if is_ok else "not met", met=is_ok, message=sentence(counted.text))
         name = limits.risk_name(verdict.limits)
-        _limited(
-            f"{name[:1].upper()}{name[1:]}", verdict.risk, verdict.limits.risk, verdict.meets_risk, before_after.RISK
-        )
+        message = before_after.RISK if verdict.limits.by_k else RISKS[verdict.limits.measure].meaning
+        _limited(f"{name[:1].upper()}{name[1:]}", verdict.risk, verdict.limits.risk, verdict.meets_risk, message)
         message = f"{release.report.measure} of the released quasi-identifiers."
         _limited("Loss", verdict.loss, verdict.limits.loss, verdict.meets_loss, message)
         left_out = f"{count(dropped, 'record')} with missing values left out." if dropped else None
