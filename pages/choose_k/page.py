@@ -331,7 +331,7 @@ def _draw_table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, 
         "n_groups": "Groups",
         "smallest_group": "Smallest group",
         "largest_group": "Largest group",
-        "params": st.column_config.TextColumn("Parameters", width=230 if numeric else 370),
+        "params": st.column_config.TextColumn("Parameters", width=230 if numeric else 335),
         "seconds": number("Time (s)", format="%.2g", help="On this machine; of stored runs on another one."),
     }
     st.header("All runs")
