@@ -143,7 +143,10 @@ def _chosen_run(workspace: Workspace, k: int, rows: pd.DataFrame) -> tuple[str, 
     """Return the title and the loss of the chosen method at ``k``, or None if it was not run there."""
     runs = certificate.with_best(workspace, rows[rows["k"] == k] if len(rows) else rows, [k])
     here = runs[runs["variant"] == methods.chosen(workspace)] if len(runs) else runs
-    return (str(here["title"].iloc[0]), float(here["information_loss"].iloc[0])) if len(here) else None
+    if here.empty:
+        return None
+    loss = here["information_loss"].iloc[0]
+    return str(here["title"].iloc[0]), float(here["guaranteed"].fillna(loss).iloc[0] if "guaranteed" in here else loss)
 
 
 def gap_of_chosen(workspace: Workspace, k: int, rows: pd.DataFrame) -> str:
@@ -172,4 +175,5 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         st.markdown(f"**{escape_markdown(gap_of_chosen(workspace, k, rows))}**")
         run = _chosen_run(workspace, k, rows)
         if run and best is not None and best < run[1] * (1 - certificate.ROUNDING):
-            st.markdown(escape_markdown(_gap_in_words("Best known partition", best, bound)))
+            title = f"Best known partition{' without the guarantees' if workspace.requested else ''}"
+            st.markdown(escape_markdown(_gap_in_words(title, best, bound)))

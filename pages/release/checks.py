@@ -155,7 +155,7 @@ def _finding(workspace: Workspace, finding: Finding, identity: Hashable) -> None
     is_requested = code == "loss" and st.session_state.get(_REQUEST) == identity
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for label, act in _remedies(workspace, finding):
-            st.button(escape_markdown(label), on_click=act, key=f"remedy_{key}_{label}")
+            st.button(escape_markdown(label), on_click=act, key=f"remedy_{key}_{label}", wrap=True)
         if code == "loss" and not is_requested:
             request = partial(st.session_state.update, {_REQUEST: identity})
             st.button("Suggest fixes", on_click=request, key="suggest_fixes")

@@ -101,6 +101,7 @@ def test_what_guarantees_cost_stands_below_the_curves():
     assert f"{percent(expected[1])} instead of {percent(before['MDAV'][1])} at k = 4" in plain(app)
     assert np.allclose(table(app)[table(app)["title"] == "MDAV"]["guaranteed"], expected)
     assert f"loss {percent(expected[1])} (no limit)" in plain(app)  # what is released is judged
+    assert f"(loss {percent(expected[1])}, lower bound " in plain(app)
     refused = open_page("choose_k", data="wine", ks="3-5", methods="mdav", diversity="target=4")
     assert "ask for 3 or less" in plain(refused)
 
