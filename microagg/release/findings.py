@@ -398,7 +398,7 @@ def identifying(file: File) -> list[Finding]:
         text = (
             f"An intruder who knows {quoted(names)} besides the quasi-identifiers finds {file.describe(together)} in "
             f"classes of fewer than k = {file.k:,}. If others may know "
-            f"{quoted(names)}, leave the column out or choose {_QUASI}."
+            f"{quoted(names)}, leave the {'columns' if names[1:] else 'column'} out or choose {_QUASI}."
         )
         findings.append(Finding("warn", "identifying", file.splitting(names) or names, text))
     if not findings:

@@ -49,7 +49,9 @@ def all_findings(workspace: Workspace, release: Release, counted: Finding, verdi
 def _limits(release: Release, verdict: Verdict) -> list[Finding]:
     """Findings on the largest acceptable risk and loss, if they are set: whether the release meets them."""
     findings, acceptable, lost = [], verdict.limits, release.report.measured
-    if verdict.risk is not None and acceptable.risk < limits.NONE:
+    if verdict.risk is None and acceptable.risk < limits.NONE:
+        findings.append(Finding("warn", "unchecked", (), "The risk is being measured."))
+    elif acceptable.risk < limits.NONE:
         finding = Finding("ok", "risk", (), "The risk is within its limit.")
         if not verdict.meets_risk:
             cause = released.cause(release, verdict)
