@@ -7,6 +7,7 @@ holds it counts. Other values stay.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
@@ -51,6 +52,7 @@ Recoding = Mapping[str, str | None]
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _SPAN = re.compile(rf"([\[(])\s*({_NUMBER})\s*,\s*({_NUMBER})\s*([\])])", re.ASCII)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _BEYOND = re.compile(rf"([<>]=?)\s*({_NUMBER})", re.ASCII)
 
 
@@ -76,7 +78,10 @@ def _checked_recoding(option: str, changes: Any) -> dict[str, str | None]:
     for value in changes.values():
         if value is not None and not isinstance(value, (str, int, float, np.number)):
             raise ParameterError(f"{option} has {value!r} for a new value: give text, a number, or None.")
-    return {category(value): None if new is None or new == "" else category(new) for value, new in changes.items()}
+    return {
+        category(value): None if new is None or new == "" or new != new else category(new)
+        for value, new in changes.items()
+    }
 
 
 def recoded(
@@ -103,6 +108,7 @@ def recoded(
     result = frame.copy(deep=False)
     for name, changes in recodes.items():
         series: pd.Series[Any] = frame[name]
+        changes = {_written(old, series): new for old, new in changes.items()}
         if is_number(series.dtype):
             result[name] = _recoded_numbers(series, series, changes)
         elif name in notations or (not is_bool_dtype(series) and _has_range(series, changes)):
@@ -115,6 +121,13 @@ def recoded(
         if name in notations and not is_number(result[name].dtype):
             options["numbers"] = notations = {column: form for column, form in notations.items() if column != name}
     return result, options
+
+
+def _written(value: str, series: pd.Series[Any]) -> str:
+    """A value as :func:`category` writes those of a column: -999.0 as -999 among numbers, a day as its midnight."""
+    if is_number(series.dtype) and re.fullmatch(_NUMBER, value, re.ASCII):
+        return category(_number(value))
+    return f"{value} 00:00:00" if is_datetime64_any_dtype(series) and _DAY.fullmatch(value) else value
 
 
 def new_value(value: str, changes: Recoding) -> str | None:
@@ -151,10 +164,21 @@ def _recoded_values(series: pd.Series[Any], changes: Recoding) -> pd.Series[Any]
     if all(text is None for text in new_texts[is_recoded]):
         return without_codes(series, set(changes))
     texts = _replaced_texts(series, is_recoded, new_texts)
+    if is_datetime64_any_dtype(series) and all(_DAY.fullmatch(new) for new in new_texts[is_recoded] if new):
+        with contextlib.suppress(ValueError):  # there is no 31st of June
+            return texts.astype(series.dtype)
     if not isinstance(series.dtype, pd.CategoricalDtype):
         return texts.infer_objects()
-    levels = dict.fromkeys(changes.get(text, text) for text in map(category, series.cat.categories.to_numpy()))
-    return texts.astype(pd.CategoricalDtype([text for text in levels if text is not None], bool(series.cat.ordered)))
+    before = [category(level) for level in series.cat.categories.to_numpy()]
+    levels = _levels(before, [changes.get(level, level) for level in before])
+    return texts.astype(pd.CategoricalDtype(levels, bool(series.cat.ordered)))
+
+
+def _levels(before: Sequence[str], after: Sequence[str | None]) -> list[str]:
+    """Recoded categories in their order: each at the place of the one that was it before, otherwise of the lowest."""
+    staying = {old for old, new in zip(before, after, strict=True) if old == new}
+    levels = dict.fromkeys(new for old, new in zip(before, after, strict=True) if old == new or new not in staying)
+    return [level for level in levels if level is not None]
 
 
 def _replaced_texts(series: pd.Series[Any], is_recoded: NDArray[np.bool_], new_texts: NDArray[Any]) -> pd.Series[Any]:
@@ -311,8 +335,9 @@ def meant(series: pd.Series[Any], changes: Recoding | None = None) -> pd.Series[
     result = pd.Series(meanings[positions], series.index, dtype=object, name=series.name)
     if not getattr(series.dtype, "ordered", False):
         return result
-    levels = dict.fromkeys(meaning(category(level)) for level in series.cat.categories.to_numpy())
-    return result.astype(pd.CategoricalDtype([level for level in levels if level is not None], ordered=True))
+    before = [category(level) for level in series.cat.categories.to_numpy()]
+    levels = _levels([*map(essence, before)], [*map(meaning, before)])
+    return result.astype(pd.CategoricalDtype(levels, ordered=True))
 
 
 def meanings_of(

@@ -8,7 +8,7 @@ import pytest
 from pandas.api.types import is_integer_dtype
 
 from microagg import DataError, ParameterError, Schema, microaggregate, replay
-from microagg.columns.recodes import check_recodes, extreme_recodings, interval_recodings, intervals, recoded
+from microagg.columns.recodes import check_recodes, extreme_recodings, interval_recodings, intervals, meant, recoded
 from microagg.columns.records import categories, without_codes
 from microagg.columns.taxonomy import category, category_counts
 from microagg.columns.values import ColumnValues
@@ -63,9 +63,32 @@ def test_a_value_may_become_missing():
     result = one([1, 999, 3], {999: None})
     assert result.isna().tolist() == [False, True, False]
     assert is_integer_dtype(result.dtype)
-    days = one(pd.to_datetime(["1900-01-01", "2001-02-03"]), {"1900-01-01 00:00:00": None})
-    assert days.isna().tolist() == [True, False]
-    assert days.dtype.kind == "M"
+    assert one([1, 999, 3], {999: np.nan}).isna().tolist() == [False, True, False]
+    assert one([1.5, -999.0], {"-999.0": None, "1.50": 2}).fillna(0).tolist() == [2.0, 0.0]
+
+
+@pytest.mark.parametrize("day", ["1900-01-01 00:00:00", "1900-01-01"])
+@pytest.mark.parametrize(("new", "kind"), [(None, "M"), ("1950-01-01", "M"), ("1950-02-30", "T"), ("early", "T")])
+def test_days_are_named_with_or_without_their_time(day, new, kind):
+    days = one(pd.to_datetime(["1900-01-01", "2001-02-03"]), {day: new})
+    texts = [new, "2001-02-03" if kind == "M" else "2001-02-03 00:00:00"]
+    assert (days.dt.strftime("%Y-%m-%d") if kind == "M" else days).fillna("").tolist() == [texts[0] or "", texts[1]]
+    assert (days.dtype.kind == "M") == (kind == "M")
+
+
+@pytest.mark.parametrize(
+    ("changes", "levels"),
+    [
+        ({"none": "mid"}, ["low", "mid", "high"]),
+        ({"high": "low"}, ["none", "low", "mid"]),
+        ({"low": "some", "mid": "some"}, ["none", "some", "high"]),
+        ({"none": None}, ["low", "mid", "high"]),
+    ],
+)
+def test_an_order_stays_when_categories_become_one(changes, levels):
+    column = pd.Categorical(["low", "none", "high", "mid"], ["none", "low", "mid", "high"], ordered=True)
+    assert one(column, changes).cat.categories.tolist() == levels
+    assert meant(pd.Series(column), changes).cat.categories.tolist() == levels
 
 
 def test_numbers_above_and_below_are_coded_and_keep_their_type():
