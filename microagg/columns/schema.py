@@ -380,14 +380,19 @@ class Schema:
         frame = as_pandas(frame)
         check_columns(frame, self.quasi_identifiers)
         result = frame
-        for name in dict.fromkeys([*self.missing_codes, *self.numbers, *self.dates]):
+        sparse = [name for name in self.quasi_identifiers if isinstance(frame[name].dtype, pd.SparseDtype)]
+        for name in dict.fromkeys([*self.missing_codes, *self.numbers, *self.dates, *sparse]):
             series, write = frame[name], _day if name in self.dates else category
             codes = {write(code) for code in self.missing_codes.get(name, ())}
+            if name in self.numbers or is_number(series.dtype):  # -999.0 is -999
+                codes |= {category(numerals.parse(code)) for code in codes if numerals.is_plain(code)}
             read = without_codes(series, codes, write)
             if name in self.dates:
                 read = without_codes(dates.read(read, self.dates[name]), codes, write)
             elif name in self.numbers:
                 read = without_codes(numerals.read(read, self.numbers[name]), codes)
+            if isinstance(read.dtype, pd.SparseDtype):
+                read = read.astype(read.dtype.subtype)
             if read is not series:
                 result = frame.copy(deep=False) if result is frame else result
                 result[name] = read
