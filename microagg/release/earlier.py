@@ -114,12 +114,13 @@ def compare_with(release: Release, earlier: Any) -> Release:
         names |= {*changed}
     now = _by_row(_classes(release.to_pandas(), names), rows, len(original))
     joint = _measure_joint_classes(then, now, release.report.k)
-    report = replace(release.report, joint=joint)
-    text = report.of_releases + match
+    text = replace(release.report, joint=joint).of_releases + match
     if joint.narrowed:
         text += " Release the earlier groups again (labels), or whole ones together, or withdraw the earlier file."
     finding = Finding("stop" if joint.narrowed else "ok", "releases", (), text)
-    return replace(release, report=replace(report, findings=(*report.findings, finding)))
+    # Of several earlier releases, the report has the figures of the worst.
+    joint = max(filter(None, (joint, release.report.joint)), key=lambda each: (each.of_classes, each.narrowed))
+    return replace(release, report=replace(release.report, joint=joint, findings=(*release.report.findings, finding)))
 
 
 def _replay(original: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:

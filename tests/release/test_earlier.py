@@ -106,6 +106,18 @@ def test_the_same_groups_and_whole_classes_of_the_earlier_release_are_safe():
     assert (finding.level, joint.narrowed, joint.smallest) == ("ok", 0, 5)
 
 
+def test_of_two_earlier_releases_the_worse_counts():
+    frame = drawn(2).fillna(40.0)
+    same, other = released(frame, 5), released(frame, 5, method="v-mdav")
+    for earlier in ([same, other], [other, same]):
+        now = released(frame, 5)
+        for each in earlier:
+            now = compare_with(now, each)
+        assert now.report.joint == of(compare_with(same, other))[0]
+        assert now.report.highest_risk == 1 / now.report.joint.smallest > 1 / 5
+        assert sorted(each.level for each in now.findings if each.code == "releases") == ["ok", "stop"]
+
+
 def test_quasi_identifiers_of_either_release_count_in_both():
     frame = drawn(3).fillna(40.0)
     earlier = released(frame, 5, quasi_identifiers=["age"], others=["income", "region", "person"])
