@@ -17,6 +17,7 @@ from microagg.kernels.grouping import merging
 from microagg.partition import Partition
 from microagg.release import check_export
 from microagg.release.guarantees import Guarantee
+from microagg.tables import read_file
 from tests import naive, naive_mixed
 from tests.release.common import replayed
 
@@ -200,3 +201,14 @@ def test_every_kind_of_file_is_counted_in_the_order_of_its_values(ending):
     assert finding.level == "ok"
     for own in release.report.guaranteed:
         assert str(own) in finding.text
+
+
+def test_numbers_with_a_decimal_comma_are_counted_in_their_order():
+    frame = drawn(3, 60).assign(number=lambda own: own["number"] + 0.5)
+    original = read_file(frame.to_csv(index=False, sep=";", decimal=",").encode(), name="in.csv", decimal=",")
+    roles = {"quasi_identifiers": ["a", "b"], "confidential": "number", "closeness": {"number": 0.3}}
+    release = microaggregate(original.frame, k=3, method="mdav", **roles)
+    data, finding = release.export("out.csv", like=original)
+    assert b",5" in data
+    assert finding.level == "ok"
+    assert str(release.report.guaranteed[0]) in finding.text
