@@ -183,7 +183,7 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
         replace_weights(released, schema.weights, weights, partition, chosen.release_weights, rounds=rounds)
     for name, column in zip(schema.quasi_identifiers, recoding.columns, strict=True):
         released[name] = column
-    _forget_categories(released, source.table)
+    _forget_categories(released, source.table, shuffled=prepared.order is not None)
     released.attrs = {}  # where the file was read from, perhaps: a file of Parquet would tell it
     report = _report(prepared, released, partition, recoding)
     if prepared.order is not None:
@@ -194,11 +194,12 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
     return Release(frame, partition, report, recipes.write(prepared, recoding), released, prepared)
 
 
-def _forget_categories(released: pd.DataFrame, original: pd.DataFrame) -> None:
+def _forget_categories(released: pd.DataFrame, original: pd.DataFrame, *, shuffled: bool) -> None:
     """Take out of the categories of pandas, also of Arrow in it, those of the file that no record of the release has.
 
     Files hold all categories of a column, and would tell of a person whose category is not released. Without an order
-    they may be those of a larger file; with one, they are the levels of a scale.
+    they may be those of a larger file; with one, they are the levels of a scale. As Arrow and polars number categories
+    in the order of the records, which would tell the first records' values, those of ``shuffled`` records are sorted.
     """
     for name in released.columns:
         column = released[name]
@@ -208,8 +209,11 @@ def _forget_categories(released: pd.DataFrame, original: pd.DataFrame) -> None:
             seen, categories = set(column.dropna().unique()), column.cat.categories
             values = with_kinds(original, name).dropna().unique() if column.cat.ordered else categories
             gone = [value for value in values if value in categories and value not in seen]
-            if gone:
-                fewer = column.cat.remove_categories(gone)
+            fewer = column.cat.remove_categories(gone)
+            appearing = (value for value in original[name].dropna().unique() if value in seen)
+            if shuffled and not fewer.cat.ordered and [*fewer.cat.categories] == [*appearing]:
+                fewer = fewer.cat.reorder_categories(sorted(seen, key=str))
+            if not fewer.cat.categories.equals(categories):
                 released[name] = fewer.astype(released[name].dtype) if in_arrow else fewer
 
 

@@ -157,5 +157,11 @@ def test_a_shuffled_frame_has_an_index_that_says_nothing_of_the_order_or_the_nam
     pd.testing.assert_index_equal(frame.index, pd.RangeIndex(N - 1), exact=True)
     assert frame.index.name is None
     assert SECRET.encode() not in written(frame)
+    table = in_arrow(people())
+    # As Arrow and polars number them; the first record is that of a person whose name is the first.
+    table = table.set_column(4, "ill", pa.array(["gout", *table.column("ill").to_pylist()[1:]]).dictionary_encode())
+    for given in (table, table.to_pandas(), pl.from_arrow(table)):
+        frame = released(given, shuffle=True).to_pandas()
+        assert frame["ill"].cat.categories.tolist() == ["flu", "gout"]
     kept = released(people()).frame
     assert kept.index.equals(people().index[:-1])  # as it is told: only files are without it
