@@ -168,13 +168,13 @@ def dashboard(file: str | None, port: int | None, browser: bool) -> int:
 @flags.with_flags(flags.column_flags(), algorithms=True)
 @click.command(cls=flags.Command)
 @click.option("methods", "--method", multiple=True, metavar="KEY,…", help="Algorithms. Default: mdav-star.")
-@click.option("ks", "--k", "-k", required=True, metavar="2-10,20", help="Values and ranges of k.")
+@click.option("ks", "--k", "-k", multiple=True, required=True, metavar="2-10,20", help="Values and ranges of k.")
 @click.option("--polish", is_flag=True, help="Improve every partition by local search.")
 @click.option("--out", metavar="FILE", help="Write the table to this .csv or .json file. Default: print it as CSV.")
 @flags.force_flag
 @flags.json_flag
 def sweep(
-    methods: tuple[str, ...], ks: str, polish: bool, out: str | None, force: bool, as_json: bool, **args: Any
+    methods: Iterable[str], ks: Iterable[str], polish: bool, out: str | None, force: bool, as_json: bool, **args: Any
 ) -> None:
     """Run each algorithm at each k on FILE or a data set, and list the information loss.
 
@@ -191,7 +191,7 @@ def sweep(
     chosen = _parse_methods([word for text in methods or ("mdav-star",) for word in split(text)], args, polish)
     scale = args.pop("scale") or "zscore"
     compared = Compared.of(flags.make_source(flags.read_data(args), args), scale, sample=0)
-    k_values, too_large = read_ks(ks, len(compared.rows), _MAX_KS)
+    k_values, too_large = read_ks(",".join(ks), len(compared.rows), _MAX_KS)
     if too_large:
         raise ParameterError(f"k can be at most {len(compared.rows):,}, the number of records: leave larger ones out.")
     if not k_values:

@@ -365,7 +365,7 @@ def test_shuffle_takes_a_seed_or_none(people):
 
 
 def test_sweep_agrees_with_the_package(people):
-    words = ["sweep", "people.csv", "--qi", "age,income", "--method", "mdav,v-mdav", "--gamma", "0,0.5", "--k", "2-3"]
+    words = ["sweep", "people.csv", "--qi", "age,income", "--method", "mdav,v-mdav", "--gamma", "0,0.5", "-k2", "-k3"]
     call(*words, "--out", "table.csv")
     table = pd.read_csv("table.csv")
     X = microagg.standardize(pd.read_csv("people.csv")[["age", "income"]])
