@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from microagg.columns.recodes import meanings_of, meant
 from microagg.errors import ConstantColumnWarning, DataError, MicroaggError, ParameterError
 from microagg.metrics.risk.equivalence_classes import coded, combined, numbered
 from microagg.release import recipe as recipes
-from microagg.release.column_counts import log_orders
+from microagg.release.column_counts import log_orders, uniform
 from microagg.release.findings import Finding
 from microagg.release.guarantees import as_read
 from microagg.release.measures import Joint
@@ -73,7 +74,8 @@ def compare_with(release: Release, earlier: Any) -> Release:
     """Count the joint classes of a release and an earlier one, and add them to its report.
 
     A joint class has the records that share their class in both releases; "not released" is a class, too. The finding
-    "releases" is "stop" if some have fewer than k records and fewer than their earlier class.
+    "releases" is "stop" if some have fewer than k records and fewer than their earlier class, and otherwise "warn" if
+    more records are in joint classes with one value of a confidential column than in such classes of each release.
 
     Parameters
     ----------
@@ -117,10 +119,29 @@ def compare_with(release: Release, earlier: Any) -> Release:
     text = replace(release.report, joint=joint).of_releases + match
     if joint.narrowed:
         text += " Release the earlier groups again (labels), or whole ones together, or withdraw the earlier file."
-    finding = Finding("stop" if joint.narrowed else "ok", "releases", (), text)
+    revealed = [] if joint.narrowed else _uniform_jointly(release, then[rows], now[rows])
+    if revealed:
+        text += (
+            f" In some joint classes all records have the same {quoted(revealed)}, so that both files together reveal "
+            "more of it than each. Release the earlier groups again (labels), or withdraw the earlier file."
+        )
+    level = "stop" if joint.narrowed else "warn" if revealed else "ok"
+    finding = Finding(level, "releases", tuple(revealed), text)
     # Of several earlier releases, the report has the figures of the worst.
     joint = max(filter(None, (joint, release.report.joint)), key=lambda each: (each.of_classes, each.narrowed))
     return replace(release, report=replace(release.report, joint=joint, findings=(*release.report.findings, finding)))
+
+
+def _uniform_jointly(release: Release, then: IntArray, now: IntArray) -> list[Hashable]:
+    """Confidential columns of which the joint classes of the released records reveal more than the classes of each."""
+    released, prepared = release.to_pandas(), release.at_hand()
+    names, meanings = prepared.source.schema.confidential, prepared.choices.meanings
+    codes = [pd.factorize(meant(column))[0] for column in meanings_of(released, names, meanings).values()]
+    n_uniform = [
+        [0 if (counts := uniform(classes, column)) is None else counts.records for column in codes]
+        for classes in (combined(then), now, combined(then, now))
+    ]
+    return [name for name, *alone, both in zip(names, *n_uniform, strict=True) if both > max(alone)]
 
 
 def _replay(original: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:

@@ -118,6 +118,20 @@ def test_of_two_earlier_releases_the_worse_counts():
         assert sorted(each.level for each in now.findings if each.code == "releases") == ["ok", "stop"]
 
 
+def test_a_value_that_only_both_files_together_reveal_is_a_warning():
+    """Two by two squares of three persons: rows and columns are diverse, and one square is not."""
+    frame = pd.DataFrame({"age": np.repeat([20.0, 60.0], 6), "income": np.tile(np.repeat([1.0, 9.0], 3), 2)})
+    frame["illness"] = [*"aaa", *"abc", *"bca", *"cab"]
+    roles = {"quasi_identifiers": ["age", "income"], "confidential": "illness", "diversity": {"illness": 2}}
+    rows, columns = (frame[name].rank(method="dense").astype(int) for name in ("age", "income"))
+    earlier, now = (microaggregate(frame, k=3, method="mdav", labels=labels, **roles) for labels in (rows, columns))
+    joint, finding = of(compare_with(now, earlier))
+    assert (joint.narrowed, joint.smallest) == (0, 3)
+    assert (finding.level, finding.columns) == ("warn", ("illness",))
+    assert "both files together reveal more of it than each" in finding.text
+    assert of(compare_with(now, now))[1].level == "ok"
+
+
 def test_quasi_identifiers_of_either_release_count_in_both():
     frame = drawn(3).fillna(40.0)
     earlier = released(frame, 5, quasi_identifiers=["age"], others=["income", "region", "person"])
