@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_float_dtype
 
 from microagg.columns import dates, numerals
 from microagg.metrics.risk.equivalence_classes import coded
 from microagg.tables import limits
 from microagg.tables.original import RANGE
 from microagg.tables.stata_spss import code_text
-from microagg.validation import plain, shortened
+from microagg.validation import float_type, plain, shortened
 
 _SPELLED_RANGE = re.compile(r"\[(.+)[;,] (.+)\]")
 
@@ -69,17 +68,13 @@ def _differ(released: pd.Series[Any], cells: pd.Series[Any], style: Style) -> ND
 
 def _are_expressed(released: pd.Series[Any], cells: pd.Series[Any], style: Style) -> NDArray[np.bool_]:
     """Whether each cell of a column expresses the released value, shape (n,)."""
-    precision = min((_float_type(column) for column in (released, cells)), key=lambda kind: kind.itemsize).type
+    types = (float_type(column.dtype) for column in (released, cells))
+    precision = min(types, key=lambda each: np.dtype(each).itemsize)
     codes = coded(cells)
     _, first, pairs = np.unique(coded(released) * (codes.max() + 2) + codes, return_index=True, return_inverse=True)
     of_pairs = zip(released.iloc[first].astype(object), cells.iloc[first].astype(object), strict=True)
     equal = [_expresses(cell, value, style, precision) for value, cell in of_pairs]
     return np.array(equal, dtype=np.bool_)[pairs]
-
-
-def _float_type(column: pd.Series[Any]) -> np.dtype[Any]:
-    dtype: Any = getattr(column.dtype, "numpy_dtype", column.dtype)
-    return np.dtype(dtype) if is_float_dtype(dtype) else np.dtype(np.float64)
 
 
 def _is_missing(value: Any) -> bool:
@@ -126,13 +121,14 @@ def _texts(value: Any) -> set[str]:
 
 def _expresses_text(cell: Any, value: str, style: Style, precision: Callable[[Any], Any]) -> bool:
     of_csv = style.ending == ".csv" and cell == f"'{value}"  # which no spreadsheet takes for a formula
-    of_spss = style.ending == ".sav" and cell == value.rstrip(" ")
-    # Labels may be cut, or lose the code that tells them from others that are not in the file.
-    of_labels = style.ending in (".dta", ".sav") and cell in (
+    # Labels may be cut, or lose the code that tells them from others that are not in the file. SPSS has no blanks at
+    # the end of a text, and our reader drops those of labels in Stata.
+    of_statistics = style.ending in (".dta", ".sav") and cell in (
         limits.cut(value, style.ending, "value label"),
         value.rpartition(" (")[0],
+        value.rstrip(" "),
     )
-    if of_csv or of_spss or of_labels:
+    if of_csv or of_statistics:
         return True
     if not style.is_measured:
         return False
