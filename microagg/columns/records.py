@@ -17,7 +17,14 @@ from typing import Any, Literal, NamedTuple, Self, cast
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from pandas.api.types import is_bool_dtype, is_complex_dtype, is_integer_dtype, is_numeric_dtype
+from pandas.api.types import (
+    is_bool_dtype,
+    is_complex_dtype,
+    is_integer_dtype,
+    is_numeric_dtype,
+    is_object_dtype,
+    is_string_dtype,
+)
 
 from microagg.columns import dates
 from microagg.columns.taxonomy import Taxonomy, category
@@ -380,12 +387,12 @@ def _taxonomy_with_gap(
 
 
 def _with_gap_category(series: pd.Series[Any], rows: IntArray, gap: str) -> pd.Series[Any]:
-    """A column with ``gap`` at the positions ``rows``; numbers become text beside it."""
+    """A column with ``gap`` at the positions ``rows``; numbers and dates become text beside it."""
     series, value = series.copy(), cast("Any", gap)
     if isinstance(series.dtype, pd.CategoricalDtype):
         if gap not in series.cat.categories:
             series = series.cat.add_categories([gap])
-    elif is_numeric_dtype(series) or is_bool_dtype(series):
+    elif not (is_object_dtype(series) or is_string_dtype(series)):
         series = widened(series).astype(object).map(category, na_action="ignore").astype(object)
     series.iloc[rows] = value
     return series

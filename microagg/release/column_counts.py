@@ -84,7 +84,7 @@ def outliers(values: pd.Series[Any]) -> Outliers:
     none = Outliers()
     present = values.dropna()
     if is_datetime64_any_dtype(present):
-        present = present.astype("int64")
+        present = pd.to_datetime(present).astype("int64")  # Arrow has dates without a time, too
     elif not is_numeric_dtype(present) or is_bool_dtype(present) or is_complex_dtype(present):
         return none
     ordered = np.sort(present.to_numpy(dtype=np.float64))

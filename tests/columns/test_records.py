@@ -181,6 +181,7 @@ def test_gaps_become_a_leaf_below_the_root(frame, schema):
         (pd.Categorical(["a", None], categories=["a", "missing"]), ["a", "missing"]),
         ([1067.0, np.nan], ["1067", "missing"]),
         (pd.Categorical([1067, None]), [1067, "missing"]),
+        (pd.to_datetime(["2001-02-03", None]), ["2001-02-03 00:00:00", "missing"]),
     ],
 )
 def test_columns_of_any_type_hold_the_category_of_gaps(values, filled):

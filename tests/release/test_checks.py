@@ -53,7 +53,7 @@ def test_outliers_are_at_most_a_hundredth_without_which_the_range_is_a_fifth():
     assert of(pd.Series(np.r_[np.arange(300.0), [2000.0] * 4])) == none
     assert of(pd.Series(np.r_[np.zeros(300), 2000.0])) == none
     days = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(np.r_[np.arange(300), 3000], "D"))
-    assert of(days).records == 1
+    assert of(days).records == of(days.astype("date32[pyarrow]")).records == 1
     assert of(days.astype(str)) == of(pd.Series([True] * 300)) == of(pd.Series([1.0, np.inf] * 200)) == none
     original = pd.DataFrame({"q": values, "w": values[::-1]})
     warn = only(findings(original.assign(q=1.0), original=original, code="outliers"))
