@@ -168,7 +168,7 @@ def _count(
             raise ParameterError(f"--{name} names {quoted(lacking)}: name it with --confidential, too.")
     rules = requested(options.get("diversity"), options.get("closeness"))
     classes = equivalence_classes.numbered(table, names)
-    read = {column: as_read(table[column]) for column, _, _ in rules}
+    read = {column: as_read(table[column], decimal=reading.get("decimal", ".")) for column, _, _ in rules}
     values = meanings_of(read, read, options.get("meanings"))
     spellings = [text for column in read if (text := counted_as(table[column], meant(values[column])))]
     guarantees = count_guarantees(values, classes, rules)

@@ -140,11 +140,9 @@ def check_export(
             return Finding("stop", "bytes", (), text)
     columns = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
     classes = equivalence_classes.numbered(table, columns)
-    readable = table
-    if guarantees and reading.get("decimal") == ",":  # the cells are text
-        readable = read_table(data, name=name, **reading).rename(columns=original_names)
+    mark = reading.get("decimal", ".")
     read = {
-        column: as_read(readable[_find(column, readable, name)], (orders or {}).get(column, True))
+        column: as_read(table[_find(column, table, name)], (orders or {}).get(column, True), mark)
         for column, _, _ in guarantees
     }
     guaranteed = count_guarantees(meanings_of(read, read, meanings), classes, guarantees)

@@ -97,8 +97,8 @@ def count(
     )
 
 
-def as_read(column: pd.Series[Any], order: Sequence[str] | bool = True) -> pd.Series[Any]:
-    """A column of a file as it is compared: text becomes numbers or dates if all of it can.
+def as_read(column: pd.Series[Any], order: Sequence[str] | bool = True, decimal: str = ".") -> pd.Series[Any]:
+    """A column of a file as it is compared: text becomes numbers, with a ``decimal`` mark, or dates if all of it can.
 
     ``order`` lists the categories from the lowest to the highest, or is False if the values have no order. Words for
     missing values do not prevent numbers or dates.
@@ -114,7 +114,10 @@ def as_read(column: pd.Series[Any], order: Sequence[str] | bool = True) -> pd.Se
         return column
     text = column.astype(object).where(column.notna(), "").astype(str)
     present = text[meant(text).notna()] if order else text[:0]
-    for convert in (pd.to_numeric, lambda values: pd.to_datetime(values, format="ISO8601", utc=True)):
+    for convert in (
+        lambda values: pd.to_numeric(values.str.replace(decimal, ".", regex=False)),
+        lambda values: pd.to_datetime(values, format="ISO8601", utc=True),
+    ):
         try:
             values = pd.Series(convert(present))
         except (TypeError, ValueError):

@@ -202,6 +202,9 @@ def test_verify_counts_what_is_guaranteed_beyond_k(people):
     assert not found["holds"]
     # Cumulated shares are 1/2, 1/2, 1/2 in place of 1/4, 1/2, 3/4.
     assert found["guarantees"][0]["counted"] == pytest.approx((0.25 + 0 + 0.25) / 3)
+    people.with_name("comma.csv").write_text("x;pay\n1;1,0\n1;1,00\n2;2,5\n2;8,5\n")
+    commas = ("verify", "comma.csv", "--qi", "x", "--k", 2, "--confidential", "pay", "--read-decimal", ",")
+    assert "a class has only 1 distinct values of 'pay'" in call(*commas, "--diversity", "pay=2", code=1).stdout
     people.with_name("folder").mkdir()
     assert "verify each of its files" in refused("verify", "folder", "--qi", "x", "--k", 2, "--diversity", "ill=2")
 
