@@ -90,7 +90,12 @@ def as_given(
             columns.append(_cast_like(pa.array(frame[name], from_pandas=True), field.type))
             fields.append(pa.field(name, columns[-1].type))
         else:
-            columns.append(arrow.column(name) if rows is None else arrow.column(name).take(pa.array(rows)))
+            column = arrow.column(name)
+            if rows is None:  # copied, as a pickle of a part of a table holds all of it
+                copies = [chunk.take(pa.array(np.arange(len(chunk)))) for chunk in column.chunks]
+                columns.append(pa.chunked_array(copies, column.type))
+            else:
+                columns.append(column.take(pa.array(rows)))
             fields.append(field.remove_metadata())
     back = narwhals.DataFrame.from_arrow(
         pa.Table.from_arrays(columns, schema=pa.schema(fields)), backend=table.implementation

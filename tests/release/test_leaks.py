@@ -152,6 +152,12 @@ def test_frames_carry_no_categories_notes_or_attributes_of_what_is_not_released(
         assert made.frame.attrs == {}
 
 
+def test_the_pickle_of_a_part_of_a_table_does_not_hold_the_rest():
+    part, rest = in_arrow(people()).slice(0, N - 1), f"{SECRET} note".encode()
+    assert rest in pickle.dumps(part)
+    assert rest not in pickle.dumps(released(part))
+
+
 def test_a_shuffled_frame_has_an_index_that_says_nothing_of_the_order_or_the_names():
     frame = released(people(), shuffle=3).frame
     pd.testing.assert_index_equal(frame.index, pd.RangeIndex(N - 1), exact=True)
