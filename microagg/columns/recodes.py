@@ -318,7 +318,8 @@ def meant(series: pd.Series[Any], changes: Recoding | None = None) -> pd.Series[
     maps to itself.
     """
     mapping = {essence(old): essence(new or "") for old, new in (changes or {}).items()}
-    if changes and (is_number(series.dtype) or any(map(bounds, changes))):
+    has_type = is_number(series.dtype) or is_datetime64_any_dtype(series)
+    if changes and (has_type or any(map(bounds, changes))):
         series = recoded(series.to_frame(series.name), {series.name: changes})[0][series.name]
         mapping = {new: new for new in mapping.values()} | {old: new for old, new in mapping.items() if old == ANYTHING}
     if (is_numeric_dtype(series) or is_datetime64_any_dtype(series)) and ANYTHING not in mapping:

@@ -207,6 +207,8 @@ def test_ordered_categories_and_ranges_keep_their_order():
     found = meant(pay, {"[0, 10)": "low", "[10, 100)": "mid", ">=100": "high", "-9": None})
     assert found.cat.categories.tolist() == ["low", "mid", "high"]
     assert found.isna().tolist() == [False] * 5 + [True]
+    days = meant(pd.Series(pd.to_datetime(["1900-01-01", "2001-02-03"])), {"1900-01-01": None})
+    assert (days.isna().tolist(), days.dtype.kind) == ([True, False], "M")
     levels = pd.Categorical(["Low", "high", "low ", "mid"], ["low ", "Low", "mid", "high"], ordered=True)
     assert meant(pd.Series(levels)).cat.categories.tolist() == ["low", "mid", "high"]
 
