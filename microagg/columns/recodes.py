@@ -353,8 +353,11 @@ def meanings_of(
 
 def _factorized_texts(series: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
     """Position of each record's value among the distinct ones, shape (n,), -1 if missing, and these values."""
-    # Among objects 1 equals True.
-    return factorized(series.map(category, na_action="ignore") if is_object_dtype(series) else series)
+    if not is_object_dtype(series):
+        return factorized(series)
+    # Among objects 1 equals True. Half characters are in no text of Arrow, which pandas would make of them.
+    texts = [None if absent else category(value) for value, absent in zip(series, series.isna(), strict=True)]
+    return factorized(pd.Series(texts, dtype=object, name=series.name))
 
 
 def check_meant(

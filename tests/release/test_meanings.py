@@ -193,6 +193,7 @@ def test_meanings_that_cannot_be_are_refused(meanings, error, says):
         ("1.5 mg", "15 mg", False),
         (1, "1", True),
         (True, 1, False),
+        ("\ud800", "\ud800 ", True),
     ],
 )
 def test_what_is_one_meaning(one, other, same):
