@@ -41,6 +41,7 @@ from microagg.validation import (
     check_present,
     counted,
     factorized,
+    float_type,
     listing,
     quoted,
     shortest,
@@ -219,9 +220,9 @@ def _as_numbers(values: pd.Series[Any], dtype: Any, new_numbers: Collection[floa
                 "recode to whole numbers, or to a text."
             )
     with np.errstate(over="ignore"):
-        narrowed = [shortest(number, dtype) for number in new_numbers]
+        fit = all(number in (shortest(number, dtype), float(float_type(dtype)(number))) for number in new_numbers)
     floats = values.where(values.notna(), np.nan)  # None and NA are no floats
-    return floats.astype(dtype if is_float_dtype(dtype) and narrowed == [*new_numbers] else np.float64)
+    return floats.astype(dtype if is_float_dtype(dtype) and fit else np.float64)
 
 
 def _number(text: str) -> float:

@@ -113,6 +113,7 @@ def test_numbers_above_and_below_are_coded_and_keep_their_type():
         ("float32", {"5": "0.1"}, [1, np.float32(0.1)], "float32"),
         ("float32", {"5": str(2**24 + 1)}, [1, 2**24 + 1], "float64"),
         ("float32", {"5": "1e300"}, [1, 1e300], "float64"),
+        ("float32", {"5": "9.100000381469727"}, [1, np.float32(9.1)], "float32"),
     ],
 )
 def test_a_type_that_is_too_narrow_for_the_new_values_gives_way(dtype, changes, values, result):
