@@ -144,7 +144,7 @@ def new_value(value: str, changes: Recoding) -> str | None:
 def compose(first: Recoding, then: Recoding) -> dict[str, str | None]:
     """The recoding ``first`` followed by the recoding ``then`` of the new values."""
     after = {value: new if new is None else new_value(new, then) for value, new in first.items()}
-    return after | {value: new for value, new in then.items() if value not in first}
+    return after | {value: new for value, new in then.items() if new_value(value, first) == value}
 
 
 def _has_range(series: pd.Series[Any], changes: Recoding) -> bool:

@@ -8,7 +8,15 @@ import pytest
 from pandas.api.types import is_integer_dtype
 
 from microagg import DataError, ParameterError, Schema, microaggregate, replay
-from microagg.columns.recodes import check_recodes, extreme_recodings, interval_recodings, intervals, meant, recoded
+from microagg.columns.recodes import (
+    check_recodes,
+    compose,
+    extreme_recodings,
+    interval_recodings,
+    intervals,
+    meant,
+    recoded,
+)
 from microagg.columns.records import categories, without_codes
 from microagg.columns.taxonomy import category, category_counts
 from microagg.columns.values import ColumnValues
@@ -193,6 +201,19 @@ def test_drawn_numbers_become_what_a_plain_loop_says():
             changes = dict(reversed(list(changes.items()))) | {"[0, 20]": "0 to 20"}
         result = one(values, changes)
         assert list(map(category, result.astype(object))) == [naive(value, changes) for value in values.tolist()]
+
+
+def test_two_recodings_composed_are_one_after_the_other():
+    rng = np.random.default_rng(0)
+
+    def draw():
+        keys = [[f"{low}", f"[{low}, {low + 4})", f">={low}", f"<{low}"] for low in rng.integers(0, 10, 3)]
+        return {rng.choice(each): rng.choice([None, "3", "7", "11"]) for each in keys}
+
+    for _ in range(200):
+        first, then, values = draw(), draw(), np.arange(0, 10, 0.5)
+        one_by_one = one(one(values, first), then)
+        pd.testing.assert_series_equal(one(values, compose(first, then)), one_by_one, check_dtype=False)
 
 
 def test_intervals_cover_all_values_and_are_named():
