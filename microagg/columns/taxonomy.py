@@ -374,7 +374,7 @@ class Taxonomy:
 def _as_line(name: str) -> str:
     """A name as a line of text: in quotes if it would not be read back otherwise."""
     plain = name == name.strip() and len(name.splitlines()) == 1 and name[0] not in '"#'
-    return name if plain else json.dumps(name, ensure_ascii=False)
+    return name if plain else json.dumps(name)
 
 
 # --- taxonomies that fit a column -------------------------------------------------------------------------------------

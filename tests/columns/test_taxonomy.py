@@ -202,7 +202,7 @@ def test_any_tree_survives_being_written_and_pickled(tree):
         assert [again.node(value) for value in again.values] == list(tree.leaves)
 
 
-@for_each("values", [["#1", "b"], [" a", "a"], ['"a"', "a"], ["two\nlines", "b"], ["*", "a"], ["*", "**"]])
+@for_each("values", [["#1", "b"], [" a", "a"], ['"a"', "a"], ["two\nlines", "b\u2028c"], ["*", "a"], ["*", "**"]])
 def test_any_value_survives_text_and_nesting(values):
     taxonomy = Taxonomy.flat(values)
     assert set(taxonomy.values) == set(values)
