@@ -75,7 +75,8 @@ def compare_with(release: Release, earlier: Any) -> Release:
 
     A joint class has the records that share their class in both releases; "not released" is a class, too. The finding
     "releases" is "stop" if some have fewer than k records and fewer than their earlier class, and otherwise "warn" if
-    more records are in joint classes with one value of a confidential column than in such classes of each release.
+    more records are in joint classes with one value of a confidential column than in such classes of each release, or
+    joint classes have fewer than k and this release has further columns.
 
     Parameters
     ----------
@@ -110,9 +111,11 @@ def compare_with(release: Release, earlier: Any) -> Release:
         replayed = _replay(original, earlier)
         before = replayed.at_hand()
         names |= {*before.source.schema.quasi_identifiers, *before.source.schema.strata}
-        then = _by_row(_classes(replayed.to_pandas(), names), before.source.rows(before.order), len(original))
+        table = replayed.to_pandas()
+        then = _by_row(_classes(table, names), before.source.rows(before.order), len(original))
     else:
-        then, match, changed = _match(as_pandas(earlier), original, np.sort(rows), names)
+        table = as_pandas(earlier)
+        then, match, changed = _match(table, original, np.sort(rows), names)
         names |= {*changed}
     now = _by_row(_classes(release.to_pandas(), names), rows, len(original))
     joint = _measure_joint_classes(then, now, release.report.k)
@@ -125,8 +128,14 @@ def compare_with(release: Release, earlier: Any) -> Release:
             f" In some joint classes all records have the same {quoted(revealed)}, so that both files together reveal "
             "more of it than each. Release the earlier groups again (labels), or withdraw the earlier file."
         )
-    level = "stop" if joint.narrowed else "warn" if revealed else "ok"
-    finding = Finding(level, "releases", tuple(revealed), text)
+    added = [name for name in release.to_pandas() if name not in {*table, *names} and joint.smallest < release.report.k]
+    if added:
+        text += (
+            f" The earlier file does not have {quoted(added)}: whoever holds both finds a person's value in it with "
+            "the probability of the joint classes."
+        )
+    level = "stop" if joint.narrowed else "warn" if revealed or added else "ok"
+    finding = Finding(level, "releases", tuple(dict.fromkeys([*revealed, *added])), text)
     # Of several earlier releases, the report has the figures of the worst.
     joint = max(filter(None, (joint, release.report.joint)), key=lambda each: (each.of_classes, each.narrowed))
     return replace(release, report=replace(release.report, joint=joint, findings=(*release.report.findings, finding)))

@@ -104,6 +104,9 @@ def test_the_same_groups_and_whole_classes_of_the_earlier_release_are_safe():
     labels = np.minimum(earlier.partition.labels // 2, earlier.partition.n_groups // 2 - 1)
     joint, finding = of(released(frame, 7, labels=labels, against=earlier.frame))
     assert (finding.level, joint.narrowed, joint.smallest) == ("ok", 0, 5)
+    # But of what is new, they tell it with the probability of the earlier classes.
+    joint, finding = of(released(frame, 7, labels=labels, against=earlier.frame.drop(columns="illness")))
+    assert (finding.level, finding.columns, joint.smallest) == ("warn", ("illness",), 5)
 
 
 def test_of_two_earlier_releases_the_worse_counts():
