@@ -139,8 +139,15 @@ def follow(page: StreamlitPage) -> None:
 def collect_garbage() -> None:
     """Free cycles of objects now and then, as all other threads stand still meanwhile."""
     if time.monotonic() - _collected[0] > _COLLECTS_EVERY:
-        gc.collect()
+        _free()
         _collected[0] = time.monotonic()
+
+
+def _free() -> None:
+    """Free cycles of objects, and return free memory to the system: reading a file leaves more than the file takes."""
+    gc.collect()
+    with suppress(OSError, AttributeError):  # the C library of Linux
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def _tab_closed(context: ScriptRunContext) -> None:
@@ -164,9 +171,7 @@ def _end(session: AppSession, context: ScriptRunContext) -> None:
     SessionState.__init__(session.session_state)
     context.fragment_storage.clear()
     session.flush_browser_queue()
-    gc.collect()
-    with suppress(OSError, AttributeError):  # the C library of Linux returns free memory to the system
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    _free()
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=_tab_closed)
