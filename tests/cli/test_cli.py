@@ -8,6 +8,7 @@ import re
 import shlex
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,9 @@ from microagg import ALGORITHMS, datasets
 from microagg.api import microaggregate
 from microagg.cli import cli, exploring
 from microagg.cli.flags import algorithm_flags, release_flags
-from microagg.cli.group import write_files
+from microagg.cli.group import working, write_files
 from microagg.errors import DataError, ParameterError
+from microagg.progress import checkpoint
 from microagg.tables import WRITTEN_ENDINGS, read_file, read_table, write_table
 from tests.cases import for_each
 from tests.conftest import ROOT
@@ -467,3 +469,13 @@ def test_suppressed_cells_are_never_counted_in_silence(tmp_path, monkeypatch):
     released = pd.read_csv("out.csv")["n"]
     assert (len(released), pd.api.types.is_numeric_dtype(released)) == (96, True)
     assert "'*' in record 0" in refused(*words, "--numbers", "n")
+
+
+def test_a_log_tells_how_far_a_run_is(monkeypatch, capsys):
+    times = iter([0.0, 31.0, 40.0, 61.0])
+    monkeypatch.setattr("microagg.cli.group.time", SimpleNamespace(monotonic=lambda: next(times)))
+    with working("Grouping"):
+        for share in (0.25, 0.3, 0.5):
+            checkpoint("moving records", share)
+    lines = ["Grouping: moving records, 25% …", "Grouping: moving records, 50%, 30 s left …"]
+    assert capsys.readouterr().err.splitlines() == lines
