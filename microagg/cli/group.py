@@ -22,7 +22,6 @@ import click
 from microagg import __version__
 from microagg.errors import DataError, GuaranteeError, MicroaggError, ParameterError
 from microagg.progress import watched
-from microagg.validation import plain
 
 #: Exit codes: a check fails; the input is bad; a fault of microagg, as in sysexits.h. For Ctrl-C it is 130, for SIGTERM
 #: 143, and 141 if the output is closed.
@@ -153,6 +152,8 @@ def cli(ctx: click.Context, plugin: tuple[str, ...]) -> None:
 
 def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON object on stdout."""
+    from microagg.validation import plain  # which needs pandas
+
     click.echo(json.dumps(plain(dict(value)), indent=2, ensure_ascii=False))
 
 
