@@ -62,7 +62,7 @@ def python(code: str, *arguments: str, root: Path, **environment: str) -> list[s
         text=True,
         check=True,
         cwd=root,
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **environment},  # as after an installation
     )
     return done.stdout.splitlines()
 

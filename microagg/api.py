@@ -60,9 +60,9 @@ def microaggregate(
     k : int
         The minimum number of records in a group.
     method : str, optional
-        A key of :data:`microagg.ALGORITHMS`; by default "least-loss", which searches for some seconds; "mdav-star" is
-        faster. Categories need a method with ``info.mixed``. With ``labels`` it is only recorded, as the method behind
-        these labels.
+        A key of :data:`microagg.ALGORITHMS`; by default "least-loss" with moderate effort, which searches for some
+        seconds; "mdav-star" is faster. Categories need a method with ``info.mixed``. With ``labels`` it is only
+        recorded, as the method behind these labels.
     {options}
     method_params : mapping of str to object, optional
         Parameters of the method, also those with the name of an argument here, like ``weights`` of IMHM.

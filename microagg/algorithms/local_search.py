@@ -28,17 +28,17 @@ the latest.
    k-member, within blocks that Mondrian makes where there are more than 30,000.
 2. Records are moved and exchanged among groups until nothing is gained.
 3. A few neighboring groups are taken apart and put together otherwise, again and again; what lowers the loss stays.
-   This is done 20 times (quick effort), 200 times (usual) or 2,000 times (thorough) for each group there is, but no
-   more than 10,000, 100,000 or 2,000,000 times in all; half as often where records hold categories, and the less often
-   the more k is above 20 (at k = 100 a fifth as often), as each time takes longer. With a number of seconds, about so
-   long: the quick effort is timed, and what it took for an iteration says how many more there is time for, one for each
-   group at least. With this number the same groups are made again.
+   This is done 20 times (quick effort), 100 times (moderate), 200 times (usual) or 2,000 times (thorough) for each
+   group there is, but no more than 10,000, 50,000, 100,000 or 2,000,000 times in all; half as often where records hold
+   categories, and the less often the more k is above 20 (at k = 100 a fifth as often), as each time takes longer. With
+   a number of seconds, about so long: the quick effort is timed, and what it took for an iteration says how many more
+   there is time for, one for each group at least. With this number the same groups are made again.
 
 With rules that groups have to keep of confidential attributes, these are made to keep them in the end. There are more
 starts then: groups of step 1 and of t-closeness first that are as large as groups have to be to keep the rules, or
 larger; where most groups of step 1 lack something, the groups of steps 2 and 3 are none of them. The best result is
-improved in further rounds, until records were examined 20,000 (quick), 100,000 (usual, and with seconds) or 1,000,000
-(thorough) times; see :mod:`microagg.kernels.local_search.guarded`.
+improved in further rounds, until records were examined 20,000 (quick), 1,000,000 (thorough) or 100,000 (otherwise)
+times; see :mod:`microagg.kernels.local_search.guarded`.
 
 Numbers of a single attribute are sorted and cut optimally instead, as by MHM: nothing loses less.
 
@@ -74,10 +74,10 @@ from microagg.progress import checkpoint, watched
 from microagg.validation import FloatArray, IntArray
 
 #: How often groups are taken apart at k of at most 20: for each group, and in all at most.
-EFFORTS = {"quick": (20, 10_000), "usual": (200, 100_000), "thorough": (2_000, 2_000_000)}
+EFFORTS = {"quick": (20, 10_000), "moderate": (100, 50_000), "usual": (200, 100_000), "thorough": (2_000, 2_000_000)}
 
 #: With rules to keep: how many records are examined before the last start is tried, and as many before the last round.
-EXAMINED = {"quick": 20_000, "usual": 100_000, "thorough": 1_000_000}
+EXAMINED = {"quick": 20_000, "moderate": 100_000, "usual": 100_000, "thorough": 1_000_000}
 
 #: Groups are begun with that are so many times as large as those that can keep the rules.
 STARTS = (1.4, 1.0, 2.0)
@@ -173,8 +173,8 @@ class LeastLoss(Microaggregator):
             "choice",
             tuple(EFFORTS),
             "usual",
-            "How often groups are taken apart: quick does it a tenth as often as usual, thorough ten times as often. "
-            "A number of seconds, such as 60, does it as often as there is time.",
+            "How often groups are taken apart: a tenth as often as usual if quick, half as often if moderate, ten "
+            "times as often if thorough. A number of seconds, such as 60, does it as often as there is time.",
             counted="iterations",
         ),
         Param(

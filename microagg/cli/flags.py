@@ -304,7 +304,8 @@ def with_guarantees(command: click.Command) -> click.Command:
 def release_flags() -> list[Flag]:
     """A flag for each argument of ``microaggregate``."""
     k = Flag(["k", "--k", "-k"], type=int, required=True, help="The minimum number of records in a group.")
-    method = Flag(["--method"], metavar="KEY", help=f"The algorithm: see microagg methods. Default: {USUAL_METHOD!r}.")
+    text = f"The algorithm: see microagg methods. Default: {USUAL_METHOD!r}, with moderate effort."
+    method = Flag(["--method"], metavar="KEY", help=text)
     engine = Flag(
         ["--engine"],
         type=click.Choice(sorted(ENGINES)),

@@ -15,7 +15,7 @@ from microagg.columns.records import Records, is_number
 from microagg.columns.schema import ROLES, Schema, column_names
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
-from microagg.release.choices import OPTIONS, USUAL_METHOD, Choices
+from microagg.release.choices import OPTIONS, USUAL_METHOD, USUAL_PARAMS, Choices
 from microagg.release.guarantees import Rule, checked_rules, requested, rules_within
 from microagg.release.source import Numbers, Source
 from microagg.tables.notices import has_surrogates
@@ -180,7 +180,10 @@ def _estimator(choices: Choices) -> tuple[Microaggregator | None, int | None]:
                 f"there is no method for the parameters {quoted(list(choices.params))}: name it, or omit them."
             )
         return None, seed
-    estimator = registry.make(USUAL_METHOD if choices.method is None else choices.method, choices.k, **choices.params)
+    key, params = choices.method, choices.params
+    if key is None:
+        key, params = USUAL_METHOD, USUAL_PARAMS | dict(params)
+    estimator = registry.make(key, choices.k, **params)
     if "random_state" in estimator.get_params() and not grouped:
         if seed is None:
             seed = estimator.get_params()["random_state"]

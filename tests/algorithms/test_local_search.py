@@ -129,7 +129,7 @@ def test_many_records_are_divided_before_they_are_compared(monkeypatch):
     X = rng.normal(size=(500, 3))
     start, found = (make(key, k=4).fit_predict(X) for key in ("mdav-plus", "least-loss"))
     assert metrics.sse(X, found) < metrics.sse(X, start)
-    with pytest.raises(Exception, match="effort must be one of 'quick', 'usual', 'thorough'"):
+    with pytest.raises(Exception, match="effort must be one of 'quick', 'moderate', 'usual', 'thorough'"):
         make("least-loss", effort="much")
 
 
@@ -171,7 +171,7 @@ def test_seconds_are_shared_by_strata_of_which_the_largest_is_timed(monkeypatch)
 
 @pytest.mark.parametrize("effort", [0, -1.0, float("nan"), float("inf"), True, "30", None])
 def test_an_effort_is_a_word_or_seconds(effort):
-    says = "effort must be one of 'quick', 'usual', 'thorough', or a number of seconds above 0, not "
+    says = "effort must be one of 'quick', 'moderate', 'usual', 'thorough', or a number of seconds above 0, not "
     with pytest.raises(ParameterError, match=re.escape(f"{says}{effort!r}.")):
         make("least-loss", effort=effort).fit([[1.0], [2.0], [3.0]])
     read = {param.name: param for param in LeastLoss.params}["effort"].read

@@ -102,7 +102,7 @@ def test_without_a_method_it_is_the_least_loss_and_says_how_near_the_optimum(peo
     proven = "so this is the optimum"
     assert re.search(proven if qi == "age" else rf"{proven}|\(gap [0-9.]+ %\)", done.stdout)
     text = people.with_name("r.json").read_text()
-    assert json.loads(text)["params"] == {"effort": "usual", "iterations": 0}
+    assert json.loads(text)["params"] == {"effort": "moderate", "iterations": 0}
     assert not re.search("lower_bound|floor|seconds", text)
     call("replay", "r.json", "people.csv", "--out", "again.csv")
     assert people.with_name("again.csv").read_bytes() == people.with_name("out.csv").read_bytes()
