@@ -57,9 +57,9 @@ MIXED |= {"statistic": "generalize", "categories": "set"}
 @pytest.mark.parametrize(
     ("choices", "shown"),
     [
-        ({}, ""),
+        ({}, "method_params"),
         (NUMBERS, "scale polish method_params"),
-        (WEIGHTS, "weights others rounding release_weights shuffle"),
+        (WEIGHTS, "weights others rounding release_weights shuffle method_params"),
         (MIXED, "confidential identifiers by statistic taxonomies ordinal classes categories"),
     ],
     ids=["default", "method", "weights", "categories"],
