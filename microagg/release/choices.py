@@ -57,7 +57,7 @@ class Option:
 #: The key of the algorithm that forms groups where none is named.
 USUAL_METHOD = "least-loss"
 
-#: Its parameters there: half of its own effort, for a loss that is 0.1 to 0.4 % higher.
+#: Its parameters there: of numbers, half the effort, for a loss that is up to 0.4 % higher.
 USUAL_PARAMS = {"effort": "moderate"}
 
 #: All options, in the order of the keywords.

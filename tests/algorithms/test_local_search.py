@@ -100,9 +100,9 @@ def test_categories_lose_no_more_than_by_the_method_that_it_starts_from(family):
 
 def test_more_effort_finds_more_and_the_same_effort_the_same():
     X = np.random.default_rng(0).normal(size=(300, 3))
-    for data in (X, Records.of_numbers(X)):
-        quick, usual, again = (make("least-loss", k=4, effort=e).fit(data).labels_ for e in ("quick", "usual", "usual"))
-        assert usual.tolist() == again.tolist() != quick.tolist()
+    for data, efforts in ((X, ["usual"] * 2), (Records.of_numbers(X), ["usual", "moderate"]), (X, ["moderate"] * 2)):
+        quick, one, again = (make("least-loss", k=4, effort=e).fit(data).labels_ for e in ("quick", *efforts))
+        assert one.tolist() == again.tolist() != quick.tolist()
 
 
 def test_numbers_are_compared_as_they_are_and_records_by_shares_of_their_domains():
