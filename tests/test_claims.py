@@ -91,10 +91,7 @@ _RULES = [
         r"Information loss in percent on z-scores\. \"Lowest printed\" is the lowest figure of the (\w+) papers .*",
         _every_figure,
     ),
-    (
-        r"The columns are the lowest standardized figure that the (\w+) papers \(.*\) print;.*",
-        _every_figure,
-    ),
+    (r"The columns are the lowest standardized figure that the (\w+) papers \(.*\) print;.*", _every_figure),
     (r"The optima of (\w+ and \w+) at k = 3 are proven: .*", _proven),
     (
         r"Least loss has the lowest loss in each of the (\d+) cells: at least (\d+) % below the best of the other "

@@ -49,9 +49,6 @@ def X():
     return np.random.default_rng(4).normal(size=(60, 3))
 
 
-# ---- Every algorithm: what it declares -------------------------------------------------------------------------------
-
-
 @every_algorithm
 def test_all_share_one_fit(cls):
     overridden = {name for name in vars(cls).keys() & set(dir(Microaggregator)) if not name.startswith("__")}
@@ -110,9 +107,6 @@ def test_docstring_says_it_all_and_its_example_is_true(cls, monkeypatch):
     assert doctest.DocTestRunner().run(example) == (0, 3)
 
 
-# ---- Every algorithm: what it does -----------------------------------------------------------------------------------
-
-
 @every_algorithm
 def test_groups_have_at_least_k_records(cls, X):
     for k in (1, 2, 3, 7, 30, 31, 60):
@@ -166,8 +160,6 @@ def test_no_partition_loses_less_than_the_bound(cls, X):
         assert metrics.sse(X, cls(k).fit_predict(X)) >= optimum.bounds.nearest_neighbor(X, k).sse
 
 
-# ---- Long runs are made in steps -------------------------------------------------------------------------------------
-
 IN_STEPS = ["p-s", "m-d", "md", "k-ward", "mu-approx"]
 OTHERS = ["dba-1", "gsms", "imhm", "rimhm", "pcl", "npn-mhm", "tsp-mhm", "md-mhm"]
 SEARCHES = ["local-search", "iterated-local-search", "least-loss"]
@@ -193,9 +185,6 @@ def test_a_run_says_where_it_is_and_can_be_cancelled(key):
     [(message, share)] = seen
     assert message
     assert share is None or 0 <= share <= 1
-
-
-# ---- One for each reader of X ----------------------------------------------------------------------------------------
 
 
 @each_reader
@@ -302,9 +291,6 @@ def test_bad_tables_are_named(cls, X):
 def test_bad_k_is_refused(cls, X, k):
     with pytest.raises(ParameterError, match="k must be"):
         cls(k=k).fit(X)
-
-
-# ---- Parameters and the registry -------------------------------------------------------------------------------------
 
 
 @every_algorithm

@@ -195,12 +195,7 @@ def test_columns_of_any_type_hold_the_category_of_gaps(values, filled):
 
 @for_each(
     "tree",
-    [
-        None,
-        {"missing": ["a", "b"]},
-        {"*": {"missing": ["a"], "x": ["b"]}},
-        {"*": {"x": ["missing", "a"], "y": ["b"]}},
-    ],
+    [None, {"missing": ["a", "b"]}, {"*": {"missing": ["a"], "x": ["b"]}}, {"*": {"x": ["missing", "a"], "y": ["b"]}}],
 )
 def test_a_category_of_that_name_is_not_taken_for_gaps(tree):
     frame = pd.DataFrame({"a": ["a", None, "missing" if tree is None else "b"]})

@@ -39,9 +39,6 @@ def people():
     )
 
 
-# ---- Roles -----------------------------------------------------------------------------------------------------------
-
-
 def test_all_numbers_without_another_role_are_quasi_identifiers(people):
     assert Schema.infer(pd.DataFrame(np.arange(6).reshape(3, 2)), 1).quasi_identifiers == (1,)
     schema = Schema.infer(people)
@@ -93,9 +90,6 @@ def test_class_codes_of_the_records_that_are_kept(people):
         schema.class_codes(people, np.ones(4, dtype=bool))
 
 
-# ---- Kinds -----------------------------------------------------------------------------------------------------------
-
-
 def kinds(schema):
     return {attribute.name: attribute.kind for attribute in schema.attributes}
 
@@ -127,9 +121,6 @@ def test_a_numeric_column_with_a_taxonomy_is_nominal(frame):
     assert flat.taxonomies["zip"] == Taxonomy.flat([41075, 41076, 41099])
 
 
-# ---- Encoding --------------------------------------------------------------------------------------------------------
-
-
 def test_records_hold_numbers_ranks_and_nodes(frame, schema):
     records = schema.records(frame)
     assert records.attributes == schema.attributes
@@ -137,9 +128,6 @@ def test_records_hold_numbers_ranks_and_nodes(frame, schema):
     assert records.values.T.tolist() == [[20, 30, 40, 60], zips, [2, 0, 1, 0], [1, 2, 2, 1]]
     # Nothing but the quasi-identifiers is looked at.
     np.testing.assert_array_equal(schema.records(frame[["sex", "income", "zip", "age"]]).values, records.values)
-
-
-# ---- Missing and unknown values --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("column", "absent"), [("age", np.nan), ("zip", np.nan), ("income", np.nan), ("sex", None)])
@@ -177,9 +165,6 @@ def test_unknown_values_are_found_when_kinds_are_inferred(frame):
         Schema.infer(frame, taxonomies={"zip": {"*": [41075, 41076]}})
     with pytest.raises(DataError, match=r"column 'income' has 'high' in record 0 .* not in its order 'low', 'middle'"):
         Schema.infer(frame, ["income"], ordinal={"income": ["low", "middle"]})
-
-
-# ---- Schemas ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -238,9 +223,6 @@ def messy_schema(messy):
         numbers="age",
         missing_codes={"age": ["n/a", -999], "born": date(1900, 1, 1), "rank": "?", "job": ("n/a",), "rooms": [-999]},
     )
-
-
-# ---- What cells stand for --------------------------------------------------------------------------------------------
 
 
 def test_schemas_hold_dates_numbers_and_codes_in_one_form(messy_schema):

@@ -70,10 +70,7 @@ def test_a_chain_of_its_own_name_fills_levels():
         tree.node("a")
 
 
-@for_each(
-    "parents",
-    [(-1, 0), (-1, 0, 0, 0), (-1, 0, 2), (-1, 2, 0), (-1, 0, -1), (0, 0, 0)],
-)
+@for_each("parents", [(-1, 0), (-1, 0, 0, 0), (-1, 0, 2), (-1, 2, 0), (-1, 0, -1), (0, 0, 0)])
 def test_parents_that_are_no_tree_are_refused(parents):
     with pytest.raises(DataError, match="one parent for each node, which comes before it, and -1 for the first only"):
         Taxonomy(("*", "a", "b"), parents)

@@ -249,10 +249,7 @@ def test_an_error_names_the_record_of_the_whole_file(people, client, tmp_path):
     ("choices", "message"),
     [
         ({"labels": [1, 2]}, "labels is not available with engine='dask': leave it out"),
-        (
-            {"method": "least-loss", "effort": 3.0},
-            "effort in seconds is not available",
-        ),
+        ({"method": "least-loss", "effort": 3.0}, "effort in seconds is not available"),
         ({"missing": {"age": "category"}}, "missing='category' is not available"),
         ({"diversity": {"illness": 2}}, "diversity is not available with engine='dask': take engine='memory'"),
         ({"block_size": 5}, "block_size must be a whole number of at least twice k"),

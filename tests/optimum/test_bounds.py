@@ -49,10 +49,7 @@ def test_exact_at_the_edges():
 
 
 @pytest.mark.slow
-@given(
-    st.integers(2, 3),
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=6, max_size=8),
-)
+@given(st.integers(2, 3), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=6, max_size=8))
 def test_no_partition_beats_the_bound(k, records):
     X = np.array(records, dtype=float)
     optimum = min(metrics.sse(X, labels) for labels in partitions(len(X), k))

@@ -54,9 +54,6 @@ def table(app):
     return app.dataframe[0].value
 
 
-# --- curves of numbers ------------------------------------------------------------------------------------------------
-
-
 def test_loss_curves_are_the_published_ones():
     app = open_page("choose_k", data="tarragona", ks="3-5")
     assert set(lines(app)) >= USUAL
@@ -126,9 +123,6 @@ def test_methods_and_their_parameters_are_chosen_in_one_place_for_all():
     assert "MDAV" not in lines(app)
     choose(app, w_methods=[])
     assert {"MDAV", "MDAV+", "MDAV*"} <= set(lines(app))
-
-
-# --- the search -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -204,9 +198,6 @@ def test_a_partition_that_is_found_while_the_page_is_drawn_is_offered_and_the_me
     assert "Best known" in lines(app)
 
 
-# --- values of k ------------------------------------------------------------------------------------------------------
-
-
 def test_values_of_k_that_cannot_be_used_are_said_in_place():
     app = open_page("choose_k", data="wine", methods="mdav", ks="170, 500")
     assert "178 records, so the curves end at k = 170" in plain(app)
@@ -217,9 +208,6 @@ def test_values_of_k_that_cannot_be_used_are_said_in_place():
         assert len(app.error) == 1
     choose(app, w_ks="")
     assert sorted(table(app).query("title == 'MDAV'")["k"]) == list(range(2, 21))
-
-
-# --- categories -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -275,9 +263,6 @@ def test_within_strata_the_floor_and_the_values_of_k_are_those_of_the_strata(mon
     assert np.allclose(lines(app)[FLOOR], 100 * np.array(least) / Z.size)
     assert "No search within strata" in plain(choose(app, w_k_chosen=7))
     assert not [one for one in app.button if one.label.startswith("Search for")]
-
-
-# --- limits and the answer --------------------------------------------------------------------------------------------
 
 
 def offers(app):

@@ -86,9 +86,6 @@ def lost_of(X, groups):
     return (X - X.groupby(np.asarray(groups)).transform("mean")) ** 2
 
 
-# --- numbers ----------------------------------------------------------------------------------------------------------
-
-
 def test_clusters_show_both_partitions_on_the_same_axes():
     app = open_page("clusters", data="tarragona", k="5", second="mdav-plus")
     one, other = (figure["layout"] for figure in figures(app)[:2])
@@ -232,9 +229,6 @@ def test_a_single_attribute_is_drawn_along_a_line_and_a_single_record():
     app = open_table(["1,2"], {"a": "number", "b": "number"}, k="1")
     assert len(groups_of(app)) == 1
     assert "The loss is 0" in plain(app)
-
-
-# --- categories -------------------------------------------------------------------------------------------------------
 
 
 def shares(groups):

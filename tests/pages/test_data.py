@@ -74,9 +74,6 @@ def upload_to(content, **query):
     return upload("a.csv", content if isinstance(content, bytes) else content.encode(), **query)
 
 
-# --- rows -------------------------------------------------------------------------------------------------------------
-
-
 def test_a_benchmark_comes_with_its_roles_and_a_change_stands_in_the_address():
     app = open_page("data", data="wine")
     assert rows(app) == list(datasets.load("wine").frame.columns)
@@ -300,9 +297,6 @@ def test_of_two_readings_both_are_offered_and_the_chosen_one_counts(form, name, 
     assert says in plain(look_at(app, name))
 
 
-# --- what concerns all columns ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_the_class_is_the_data_sets_own_another_one_or_none():
     app = open_page("data", data="adult", sample="300")
@@ -328,9 +322,6 @@ def test_weights_say_how_they_are_released_and_only_one_counts():
     decide(choose(app, w_weights="keep"), magnesium="weights")
     assert app.query_params["weights"] == "keep"
     assert "Only the first column of weights, 'magnesium', counts: 'proline' will" in plain(app)
-
-
-# --- where data come from ---------------------------------------------------------------------------------------------
 
 
 def test_without_a_file_the_page_says_so_and_offers_the_survey():

@@ -14,18 +14,7 @@ from microagg.optimum import bounds, nearest_neighbors
 from microagg.progress import checkpoint
 from microagg.studies import landscape
 from pages.shared.text import percent
-from tests.pages.helpers import (
-    APP,
-    FLOOR,
-    button,
-    go_to,
-    lines,
-    open_page,
-    partitions,
-    plain,
-    press,
-    settle,
-)
+from tests.pages.helpers import APP, FLOOR, button, go_to, lines, open_page, partitions, plain, press, settle
 
 
 @pytest.fixture(autouse=True)

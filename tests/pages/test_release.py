@@ -78,9 +78,6 @@ def findings(app, color, words=""):
     return [line for line in said if words in line]
 
 
-# --- the findings ----------------------------------------------------------------------------------------------------
-
-
 def test_columns_that_tell_who_is_who_block_the_release_until_left_out_or_overridden(seen):
     frame = FRAME[["age", "education"]].assign(level=FRAME["education"].map(len), serial=range(300, 0, -1))
     columns = roles_of({"age": "number", "education": "category"}, frame.columns, "other")
@@ -270,9 +267,6 @@ def test_outliers_are_left_out_by_a_click_and_come_back(seen, how):
     assert seen.release.frame.equals(before.frame)
 
 
-# --- the values -------------------------------------------------------------------------------------------------------
-
-
 def test_shuffled_records_stay_beside_their_own_release(seen, monkeypatch):
     app = open_survey("release", columns=roles(), k="5", exact="1")
     before = list(seen.release.frame["age"])
@@ -352,9 +346,6 @@ def test_risk_and_utility_stand_before_and_after_and_the_rest_in_tables(seen, mo
     assert f"{other}: the spread shrinks by" in plain(choose(app, w_release_attribute=other))
 
 
-# --- what a search has found ------------------------------------------------------------------------------------------
-
-
 def test_the_best_known_partition_of_a_benchmark_is_released_and_replays(seen):
     none = open_page("release", data="wine", scale="none", k="3", method="found")
     assert "No search has been made at k = 3" in plain(none)
@@ -390,9 +381,6 @@ def test_of_an_own_file_the_best_found_is_offered(monkeypatch, seen):
     picker = choose(app, w_method_chosen="mdav").selectbox(key="w_method_chosen")
     assert picker.value == "mdav"
     assert "Best known" in picker.options
-
-
-# --- the files --------------------------------------------------------------------------------------------------------
 
 
 def test_a_file_that_cannot_be_written_or_checked_is_blocked_by_one_problem(monkeypatch):
@@ -436,9 +424,6 @@ def test_nothing_is_written_or_compared_again_while_the_release_stays(seen, monk
     app = open_survey("release", columns=roles(), k="5")
     choose(app, w_release_attribute="rent")
     assert calls == ["survey_protected.csv"]
-
-
-# --- what cannot be released ------------------------------------------------------------------------------------------
 
 
 def test_a_cancelled_release_says_so_and_too_large_a_k_is_one_sentence(monkeypatch):

@@ -74,8 +74,6 @@ def rows_of(frame, names):
     return list(zip(*(values(frame, name) for name in names), strict=True))
 
 
-# ---- Releases --------------------------------------------------------------------------------------------------------
-
 NUMBERS = ("whole", "decimal", "narrow", "day", "year")
 BY_NUMBERS = ("mdav-star", "mdav", "v-mdav", "mdav-plus", "cbfs", "md", "p-s")
 KEEPING = ("least-loss", "k-anonymity-first", "t-closeness-first")
@@ -155,8 +153,6 @@ def known_of(asked):
     return [*asked["quasi_identifiers"], *([asked["by"]] if "by" in asked else [])]
 
 
-# ---- Columns that follow from the quasi-identifiers, and two releases ------------------------------------------------
-
 #: What is computed of which quasi-identifiers, and to what it is rounded; 0 if it is true to within 2 %.
 FORMULAS = {
     "sum to 10": (["income", "spouse"], lambda x, y: x + y, 10),
@@ -231,9 +227,6 @@ def twice(rng):
     return frame, options, formula, options | other | earlier
 
 
-# ---- Guarantees ------------------------------------------------------------------------------------------------------
-
-
 def broken(text, classes, asked):
     """Return what is asked for beyond k that a class does not hold, the positions of whose records are in ``classes``.
 
@@ -296,9 +289,6 @@ def refusal(seed):
     if possible == (says == ""):
         return ["small: refused" if says else "small: made"], []
     return [], [f"of {len(frame)} records, k={k}, {asked}: possible is {possible}, but {says or 'it was made'}"]
-
-
-# ---- Readers ---------------------------------------------------------------------------------------------------------
 
 
 def read_back(release, wrong):

@@ -74,9 +74,6 @@ def figure(after, *, part="risk", better="low", bounds=(0.0, 1.0), unit="share",
     return Figure(part, measure, after, f"It is {after}.", **more)
 
 
-# --- what it says -----------------------------------------------------------------------------------------------------
-
-
 def test_the_sections_stand_in_order_and_name_the_file_by_its_digest(release, tmp_path):
     data = b"age,income\n1,2\n"
     page = Page(html(release, tmp_path, file=data, file_name="people.csv", prepared_by="A. Steward"))
@@ -193,9 +190,6 @@ def test_choices_and_versions_are_said_in_words(frame):
     assert set(found["versions"]) == {"microagg", "numpy", "Python"}
 
 
-# --- what was compared ------------------------------------------------------------------------------------------------
-
-
 def test_where_the_choice_stands_among_what_was_compared(release, tmp_path):
     page = Page(html(release, tmp_path, comparison=COMPARISON))
     said = page.said()
@@ -227,18 +221,11 @@ def test_the_row_that_is_marked_is_the_one_that_was_chosen(release):
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ([1, 2], "must be a DataFrame"),
-        (COMPARISON.drop(columns="k"), "lacks 'k'"),
-    ],
+    ("given", "says"), [([1, 2], "must be a DataFrame"), (COMPARISON.drop(columns="k"), "lacks 'k'")]
 )
 def test_what_is_no_comparison_is_refused(release, given, says):
     with pytest.raises(DataError, match=says):
         release.to_dict(comparison=given)
-
-
-# --- no original value ------------------------------------------------------------------------------------------------
 
 
 def originals():
@@ -317,8 +304,6 @@ def test_a_category_that_is_not_released_is_counted_and_not_named(given):
     assert "seldom-one" not in said
     assert "'town' (2 values)" in said
 
-
-# --- names that mean harm, and equal bytes ----------------------------------------------------------------------------
 
 HOSTILE = ["<script>alert(1)</script>", "{{7*7}}", '$\\frac{1}{2}$ & "x"', "a\x0bb </style><b>", "naïve – 東京"]
 

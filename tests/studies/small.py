@@ -33,11 +33,7 @@ eia,0,2,10,10,search,2026-11-25,0,nearest neighbors,4
 simu,0,2,30,30,search,2026-11-25,15,programs,4
 simu,1,2,50,50,search,2026-11-25,20,programs,4
 """
-ABOUT = {
-    "date": "2026-11-22",
-    "left_out": [{"method": "imhm", "data": "eia", "k": 2, "bound": 20.0}],
-    "digests": {},
-}
+ABOUT = {"date": "2026-11-22", "left_out": [{"method": "imhm", "data": "eia", "k": 2, "bound": 20.0}], "digests": {}}
 
 
 def _forget():

@@ -87,8 +87,7 @@ def test_points_that_may_stand_between_thousands_are_asked_about(cells, thousand
 
 
 @for_each(
-    ("cells", "kind"),
-    [(("9007199254740993", "", "-9007199254740993"), "i"), (("18446744073709551615", ""), "u")],
+    ("cells", "kind"), [(("9007199254740993", "", "-9007199254740993"), "i"), (("18446744073709551615", ""), "u")]
 )
 def test_whole_numbers_beside_a_gap_keep_all_digits(cells, kind):
     values, dtype_kind, notices = read(*cells)

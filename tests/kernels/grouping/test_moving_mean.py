@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from microagg.kernels.grouping.groups import form_in_tree, make_groups, take
-from microagg.kernels.grouping.moving_mean import (
-    farthest_from_mean,
-    is_used_up,
-    make_farthest_list,
-    without_assigned,
-)
+from microagg.kernels.grouping.moving_mean import farthest_from_mean, is_used_up, make_farthest_list, without_assigned
 from microagg.kernels.neighbors.kd_tree import make_tree_pool
 from microagg.kernels.neighbors.neighbor_lists import empty_cache, nearest_to
 from microagg.kernels.neighbors.tree_queries import make_query

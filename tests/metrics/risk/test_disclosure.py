@@ -58,14 +58,7 @@ def by_loops(values, labels):
         size = sum(group.values())
         shares = [count / size for count in group.values()]
         apart = sum(abs(group[value] / size - whole[value] / len(values)) for value in whole) / 2
-        rows.append(
-            (
-                len(group),
-                exp(-sum(share * log(share) for share in shares)),
-                max(shares),
-                apart,
-            )
-        )
+        rows.append((len(group), exp(-sum(share * log(share) for share in shares)), max(shares), apart))
     return np.array(rows).T
 
 
