@@ -1,11 +1,13 @@
 """Small instances for the tests of the bounds, and all there is of them by brute force."""
 
 import itertools
+from math import inf
 
 import numpy as np
 
 from microagg import metrics
 from microagg.kernels.bounds.rank_one import Cut
+from microagg.optimum.set_partitioning import SetPartitioning
 
 #: By what factor a bound may be above an optimum that is known but for rounding.
 ROUNDING = 1 + 1e-9
@@ -53,6 +55,14 @@ def partitions(n, k):
                 labels[[first, *others]] = -1
 
     yield from extend(np.full(n, -1), list(range(n)))
+
+
+def converged(X, k):
+    """Return a program of set partitioning that has ended."""
+    program = SetPartitioning(X, k)
+    while not program.converged:
+        program.advance(inf, lambda: True)
+    return program
 
 
 def random_cuts(rng, n, count):

@@ -541,24 +541,19 @@ def mhm(X, k, order="sum"):
     return cut_path(X, k, lambda X, _: by_sum(X) if order == "sum" else list(range(len(X))))
 
 
-def projected(X, onto, attribute):
+def projected(X, onto="first-component", attribute=0):
     """Return the records by what they are projected onto."""
     if onto == "attribute":
         return sorted(range(len(X)), key=lambda i: X[i][attribute])
     return by_sum(X) if onto == "sum" else by_first_component(X)
 
 
-def projection(X, k, onto="first-component", attribute=0):
+def projection(X, k, **onto):
     """Groups of k along a projection, the last one with the rest."""
     X = rows(X)
-    order = projected(X, onto, attribute)
+    order = projected(X, **onto)
     starts = range(0, len(X) - k + 1, k)
     return labels_of([order[i : i + k] if i < starts[-1] else order[i:] for i in starts])
-
-
-def projection_mhm(X, k, onto="first-component", attribute=0):
-    """The order along a projection, cut optimally."""
-    return cut_path(X, k, lambda X, _: projected(X, onto, attribute))
 
 
 def path_through(X, labels):
@@ -1035,7 +1030,7 @@ ORACLES = {
     "p-s": p_s,
     "pcl": pcl,
     "projection": projection,
-    "projection-mhm": projection_mhm,
+    "projection-mhm": lambda X, k, **onto: cut_path(X, k, lambda X, _: projected(X, **onto)),
     "rimhm": rimhm,
     "t-closeness-first": t_closeness_first,
     "tfrp-1": lambda X, k: labels_of(tfrp_1_groups(rows(X), k)),

@@ -8,8 +8,10 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -28,6 +30,19 @@ def note(event, arguments):
 
 sys.addaudithook(note)
 """
+
+
+@contextmanager
+def silent_server(folder: Path, **how: Any) -> Iterator[Server]:
+    """Yield a server, and see to it that it has spoken to nobody and has had no error when it ends."""
+    running = Server(folder, **how)
+    try:
+        yield running.wait()
+    finally:
+        running.stop()
+    assert running.spoken_to() == []
+    log = running.log.read_text()
+    assert "Traceback" not in log, log
 
 
 class Server:

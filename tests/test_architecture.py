@@ -1,6 +1,7 @@
 """The layering that the design promises, and what importing the package costs."""
 
 import importlib
+import re
 import subprocess
 import sys
 import zipfile
@@ -74,15 +75,20 @@ def test_no_files_import_each_other_in_a_circle():
     for own, path in names.items():
         wanted = {f"{module}.{name}" if f"{module}.{name}" in names else module for module, name in imports_of(path)}
         needs[own] = wanted & set(names) - {own}
+    assert_no_circle(needs)
+
+
+def assert_no_circle(needs):
     while free := {own for own, others in needs.items() if not others & set(needs)}:
         needs = {own: others for own, others in needs.items() if own not in free}
     assert not needs, f"these files import each other in a circle, or what does: {sorted(needs)}"
 
 
-def test_no_file_imports_another_ones_private_names():
-    for path, module, name in imports_of_all(FILES):
-        if module.split(".")[0] == "microagg" and name is not None:
-            assert not name.startswith("_") or name.startswith("__"), f"{path.name} imports {name} of {module}"
+@for_each("folder", ["microagg", "pages"])
+def test_no_file_imports_another_ones_private_names(folder):
+    for path, module, name in imports_of_all(sorted(ROOT.joinpath(folder).rglob("*.py"))):
+        if module.split(".")[0] in {"microagg", "pages"}:
+            assert not re.search(r"(^|\.)_(?!_)", f"{module}.{name or ''}"), f"{path} imports {name} of {module}"
 
 
 def test_every_room_has_its_floor():

@@ -14,18 +14,13 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from tests.conftest import ROOT
-from tests.servers import Server
+from tests.servers import silent_server
 
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["in the repository", "from another folder"])
 def test_server_listens_on_this_machine_only_and_speaks_to_nobody(tmp_path, elsewhere):
-    server = Server(tmp_path, cwd=tmp_path if elsewhere else ROOT)
-    try:
-        server.wait()
+    with silent_server(tmp_path, cwd=tmp_path if elsewhere else ROOT) as server:
         assert server.listens_on() == {f"127.0.0.1:{server.port}"}
-        assert server.spoken_to() == []
-    finally:
-        server.stop()
 
 
 def test_readme_starts_the_server_without_an_address_of_its_own():
@@ -47,11 +42,8 @@ def team(tmp_path_factory):
     """Return a server that answers to three further names."""
     variables = {"STREAMLIT_BROWSER_SERVER_ADDRESS": "Team.example"}
     variables |= {"STREAMLIT_SERVER_CORS_ALLOWED_ORIGINS": "https://one.example https://b.example"}
-    running = Server(tmp_path_factory.mktemp("server"), **variables).wait()
-    yield running
-    running.stop()
-    assert running.spoken_to() == []
-    assert "Traceback" not in running.log.read_text()
+    with silent_server(tmp_path_factory.mktemp("server"), **variables) as running:
+        yield running
 
 
 def status(server, path, **headers):

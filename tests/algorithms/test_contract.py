@@ -268,11 +268,8 @@ def test_records_of_mixed_attributes_are_not_transformed(X):
 
 @each_reader
 def test_bad_tables_are_named(cls, X):
-    for bad, says in (
-        (np.nan, "NaN (a missing value) in record 2"),
-        (np.inf, "infinity in record 2"),
-        (1e200, "large"),
-    ):
+    gap = "NaN (a missing value) in record 2"
+    for bad, says in ((np.nan, gap), (np.inf, "infinity in record 2"), (1e200, "large")):
         X[2, 1] = bad
         with pytest.raises(DataError, match=re.escape(says)):
             cls(3).fit(X)

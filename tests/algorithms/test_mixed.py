@@ -65,9 +65,8 @@ def repeated(family):
 
 
 def floats(n, rng):
-    return table(
-        [NUMERIC, nominal(COUNTRY), NUMERIC], [rng.normal(size=n), drawn(nominal(COUNTRY), n, rng), rng.random(n)]
-    )
+    columns = [rng.normal(size=n), drawn(nominal(COUNTRY), n, rng), rng.random(n)]
+    return table([NUMERIC, nominal(COUNTRY), NUMERIC], columns)
 
 
 def part_of_a_file(n, rng):
@@ -160,9 +159,9 @@ def test_labels_agree_with_classes_for_any_start(variant, family):
 
 
 @st.composite
-def taxonomies(draw):
-    """Draw a taxonomy of height 1 to 3 in which nodes have one to three children."""
-    height, parents = draw(st.integers(1, 3)), []
+def taxonomies(draw, highest=3):
+    """Draw a taxonomy of height 1 to ``highest`` in which nodes have one to three children."""
+    height, parents = draw(st.integers(1, highest)), []
 
     def add(parent, depth):
         parents.append(parent)

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import microagg
-from microagg import ALGORITHMS, Info, Microaggregator, Param, ParameterError, datasets
+from microagg import ALGORITHMS, Microaggregator, Param, ParameterError, datasets
 from microagg.algorithms import registry
 from microagg.algorithms.method import VARIANTS, Method
 from microagg.cli import cli
@@ -19,17 +19,9 @@ from microagg.errors import DataError
 from microagg.studies.experiment import sweep
 from tests.cases import for_each
 from tests.conftest import ROOT
+from tests.release.common import Blocks
 
-INFO = Info(
-    key="by-first",
-    title="By the first attribute",
-    family="Own",
-    summary="Sorts the records by their first attribute and takes k at a time.",
-    year=2027,
-    reference="a test",
-    sizes="fixed",
-    complexity="O(n log n)",
-)
+INFO = replace(Blocks.info, key="by-first", title="By the first attribute", sizes="fixed")
 TEMPLATE = ROOT / "docs" / "algorithm_template.py"
 
 

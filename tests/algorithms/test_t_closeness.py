@@ -16,11 +16,8 @@ CASES = st.tuples(st.integers(0, 10**6), st.integers(4, 60), st.integers(1, 5), 
 
 
 TREE = Taxonomy.from_nested({"any": {"warm": ["red", "pink"], "cold": ["blue", "gray"]}})
-ATTRIBUTES = (
-    Attribute("a"),
-    Attribute("b", "ordinal", ("0", "1", "2", "3", "4", "5")),
-    Attribute("c", "nominal", (), TREE),
-)
+RANKS = ("0", "1", "2", "3", "4", "5")
+ATTRIBUTES = (Attribute("a"), Attribute("b", "ordinal", RANKS), Attribute("c", "nominal", (), TREE))
 
 
 def drawn(seed: int, n: int, values: int) -> tuple[np.ndarray | Records, np.ndarray]:

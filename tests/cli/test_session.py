@@ -51,7 +51,7 @@ def test_what_needs_no_algorithm_loads_none(people):
     assert done.returncode == 0, done.stderr
 
 
-def shell(folder, *words):
+def shell(folder, *words, **how):
     """Start the command line as a shell does, by what the installed script calls."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     module, function = SCRIPT.split(":")
@@ -59,7 +59,7 @@ def shell(folder, *words):
     hear = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
     command = [sys.executable, "-c", f"{hear}; from {module} import {function}; sys.exit({function}())", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=folder, env=environment, **pipes)
+    return subprocess.Popen(command, cwd=folder, env=environment, **pipes, **how)
 
 
 def ended(process):

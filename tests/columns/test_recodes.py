@@ -229,13 +229,8 @@ def test_intervals_cover_all_values_and_are_named():
 
 def test_suggestions_fit_any_finite_numbers():
     rng = np.random.default_rng(5)
-    for values in (
-        rng.uniform(-1, 1, 60) * 1.7e308,
-        rng.uniform(0, 1e-6, 60),
-        np.ones(60),
-        np.arange(3.0),
-        np.empty(0),
-    ):
+    huge = rng.uniform(-1, 1, 60) * 1.7e308
+    for values in (huge, rng.uniform(0, 1e-6, 60), np.ones(60), np.arange(3.0), np.empty(0)):
         assert not interval_recodings(values)
     for values in (rng.lognormal(3, 2, 500), rng.integers(-50, 40, 90).astype(float), rng.random(30)):
         for words, effect, recoding in [*interval_recodings(values), *extreme_recodings(values, 5)]:
@@ -268,9 +263,8 @@ def patients():
     rng = np.random.default_rng(1)
     sex = rng.choice(["f", "F ", "female", "m", "M"], 60)
     ills = rng.choice(["flu", "Flu", "cold"], 60)
-    return pd.DataFrame(
-        {"sex": sex, "age": rng.integers(18, 97, 60), "pay": rng.lognormal(7, 1, 60).round(2), "ill": ills}
-    )
+    pay = rng.lognormal(7, 1, 60).round(2)
+    return pd.DataFrame({"sex": sex, "age": rng.integers(18, 97, 60), "pay": pay, "ill": ills})
 
 
 RECODE = {"sex": SEX, "pay": {">3000": 3000, "<300": 300}, "ill": {"Flu": "flu"}}

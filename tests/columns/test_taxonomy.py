@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from microagg.columns.taxonomy import Taxonomy, suggest_taxonomies
 from microagg.errors import DataError, ParameterError
 from tests import naive_mixed
+from tests.algorithms.test_mixed import taxonomies
 from tests.cases import for_each
 
 TEXT = """\
@@ -162,18 +163,10 @@ def test_a_taxonomy_may_be_given_in_many_ways(marital, tmp_path):
 @st.composite
 def trees(draw):
     """Draw a taxonomy of height 1 to 4 with plain names."""
-    height, parents = draw(st.integers(1, 4)), []
-
-    def add(parent, depth):
-        node = len(parents)
-        parents.append(parent)
-        for _ in range(draw(st.integers(1, 3)) if depth < height else 0):
-            add(node, depth + 1)
-
-    add(-1, 0)
+    parents = draw(taxonomies(highest=4)).parents
     words = st.text("abcä é-*1", min_size=1, max_size=6).map(str.strip).filter(bool)
     names = draw(st.lists(words, min_size=len(parents), max_size=len(parents), unique=True))
-    return Taxonomy(tuple(names), tuple(parents))
+    return Taxonomy(tuple(names), parents)
 
 
 @given(tree=trees())
@@ -189,11 +182,8 @@ def test_any_tree_against_plain_definitions(tree):
 
 @given(tree=trees())
 def test_any_tree_survives_being_written_and_pickled(tree):
-    for again in (
-        Taxonomy.from_text(tree.to_text()),
-        Taxonomy.from_nested(tree.to_nested()),
-        pickle.loads(pickle.dumps(tree)),
-    ):
+    written = Taxonomy.from_text(tree.to_text()), Taxonomy.from_nested(tree.to_nested())
+    for again in (*written, pickle.loads(pickle.dumps(tree))):
         assert again == tree
         assert hash(again) == hash(tree)
         assert [again.node(value) for value in again.values] == list(tree.leaves)

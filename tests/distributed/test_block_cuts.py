@@ -179,9 +179,8 @@ def test_the_first_cut_of_categories_is_the_cheapest():
     for node in range(1, len(TREE.names)):
         parent = TREE.parents[node]
         alone = {leaf for leaf in TREE.leaves if node in TREE.ancestors(leaf)}
-        before = {
-            leaf for leaf in TREE.leaves if any(n in TREE.ancestors(leaf) for n in TREE.children[parent] if n <= node)
-        }
+        siblings = [other for other in TREE.children[parent] if other <= node]
+        before = {leaf for leaf in TREE.leaves if any(other in TREE.ancestors(leaf) for other in siblings)}
         for leaves in (alone, before):
             every[tuple(sorted(leaves))] = np.isin(values[:, 0], list(leaves))
     for threshold in np.unique(values[:, 1])[:-1] + 0.5:

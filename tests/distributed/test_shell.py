@@ -4,8 +4,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 
 import pandas as pd
@@ -16,7 +14,7 @@ from click.testing import CliRunner
 from microagg.cli import cli
 from microagg.distributed.working_folder import Working
 from microagg.tables import read_file
-from tests.conftest import ROOT
+from tests.cli.test_session import shell
 from tests.distributed.conftest import parquet
 from tests.distributed.test_release import NUMBERS, ROLES, bytes_of, release
 
@@ -148,17 +146,7 @@ def test_a_scheduler_that_is_not_there_is_named(numbers_file, monkeypatch, addre
 def test_ctrl_c_leaves_no_release_and_no_workers(numbers_file, tmp_path):
     words = ["run", str(numbers_file), *FLAGS, *ILL, "--out", "out", "--workers", "1"]
     words[words.index("mdav")] = "iterated-local-search"
-    # What is begun in the background, as tests may be, does not hear Ctrl-C.
-    hear = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    program = f"{hear}; from microagg.cli import main; sys.exit(main())"
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, *words, "--effort", "1000000"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        start_new_session=True,
-    )
+    process = shell(tmp_path, *words, "--effort", "1000000", start_new_session=True)
     deadline = time.monotonic() + 200
     while not list(tmp_path.glob("out.working/*/sorted")):
         assert process.poll() is None, process.stderr.read()

@@ -3,13 +3,12 @@
 import importlib
 import os
 import shutil
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.servers import Server
+from tests.servers import silent_server
 
 # Chromium itself must not call home, so that what is recorded is the page's doing.
 QUIET = [
@@ -50,17 +49,6 @@ def playwright_api():
         if os.environ.get("CI"):
             pytest.fail("no Playwright: CI must install the package playwright")
         return pytest.skip("no Playwright on this machine: install the package playwright to run the browser tests")
-
-
-@contextmanager
-def silent_server(folder, **how):
-    """Yield a server, and see to it that it has spoken to nobody and has had no error when it ends."""
-    running = Server(folder, **how).wait()
-    yield running
-    running.stop()
-    assert running.spoken_to() == []
-    log = running.log.read_text()
-    assert "Traceback" not in log, log
 
 
 # Not for the whole session: in the process of a browser that is open other tests cannot run loops of asyncio.

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import contextmanager
+from functools import partial
 
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
@@ -32,6 +33,17 @@ def until_address(page, part, act):
     wait_for_address(page, part)
 
 
+def open_until(page, open_it, then, problem):
+    """Open a menu or a panel and do ``then`` in it: it closes when the page is drawn anew at that moment."""
+    for _ in range(5):
+        open_it()
+        try:
+            return then()
+        except PlaywrightTimeout:
+            page.keyboard.press("Escape")
+    raise AssertionError(problem)
+
+
 def visit(page, title):
     """Go to another page by the navigation at the top."""
     bar = page.get_by_test_id("stTopNav")
@@ -40,27 +52,17 @@ def visit(page, title):
     for section, pages in shell.SECTIONS.items():
         if section and name in pages:
             item = page.get_by_test_id("stTopNavPopover").get_by_role("menuitem", name=title, exact=True)
-            for _ in range(5):  # a menu closes when the page is drawn anew at that moment
-                bar.get_by_text(section, exact=True).click()
-                try:
-                    item.click(timeout=10_000)
-                    return
-                except PlaywrightTimeout:
-                    page.keyboard.press("Escape")
-            raise AssertionError(f"the menu {section} does not offer {title}")
-    bar.get_by_role("link", name=shell.label(name), exact=True).click()
+            menu = bar.get_by_text(section, exact=True)
+            problem = f"the menu {section} does not offer {title}"
+            return open_until(page, menu.click, partial(item.click, timeout=10_000), problem)
+    return bar.get_by_role("link", name=shell.label(name), exact=True).click()
 
 
 def pick(page, label, option):
     """Choose ``option`` in the select box ``label``."""
-    for _ in range(5):  # a menu closes when the page is drawn anew at that moment
-        page.get_by_role("combobox", name=re.compile(f"{re.escape(label)}")).first.click()
-        try:
-            page.get_by_role("option", name=option, exact=True).click(timeout=5_000)
-            return
-        except PlaywrightTimeout:
-            page.keyboard.press("Escape")
-    raise AssertionError(f"{label} does not offer {option}")
+    box = page.get_by_role("combobox", name=re.compile(re.escape(label))).first
+    offered = page.get_by_role("option", name=option, exact=True)
+    open_until(page, box.click, partial(offered.click, timeout=5_000), f"{label} does not offer {option}")
 
 
 def accept(page, click=lambda button: button.click()):
@@ -88,17 +90,15 @@ def columns_of(page):
 def open_column(page, name):
     """Click the row of a column, and wait for its panel."""
     heading = page.locator(".st-key-panel").get_by_role("heading", name=name, exact=True)
-    for _ in range(5):  # a click may close a list that is open, or come while the table is drawn anew
+
+    def click_row():
         wait_until_idle(page)
         place = list(columns_of(page)).index(name)
         box = place_of(page, page.get_by_test_id("stDataFrame").first)
         page.mouse.click(box["x"] + 110, box["y"] + 38 + 32 * (place + 0.5))
-        try:
-            heading.wait_for(timeout=6_000)
-            return wait_until_idle(page)
-        except PlaywrightTimeout:
-            page.keyboard.press("Escape")
-    raise AssertionError(f"the panel of {name} does not open")
+
+    open_until(page, click_row, partial(heading.wait_for, timeout=6_000), f"the panel of {name} does not open")
+    wait_until_idle(page)
 
 
 def set_role(page, name, title):

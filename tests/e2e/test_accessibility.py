@@ -34,9 +34,8 @@ def problems(page, where):
     seen = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_function(
-            "scheme => getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme", arg=scheme
-        )
+        is_drawn = "scheme => getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme"
+        page.wait_for_function(is_drawn, arg=scheme)
         wait_until_idle(page)
         page.wait_for_timeout(500)  # colors fade from one scheme to the other
         # What a run is about to replace is faded.

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from tests.conftest import ROOT
-from tests.e2e.conftest import silent_server
+from tests.servers import silent_server
 
 
 @pytest.fixture(scope="module")

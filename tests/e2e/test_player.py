@@ -52,9 +52,8 @@ def test_keys_and_buttons_reach_every_step(opened):
     page.get_by_role("button", name="Last step").click()
     assert tick(page) == last
     assert page.get_by_role("button", name="One step on").is_disabled()
-    page.get_by_role("button", name="First difference").or_(
-        page.get_by_role("button", name="To the first step")
-    ).click()
+    button = page.get_by_role("button", name="First difference")
+    button.or_(page.get_by_role("button", name="To the first step")).click()
     assert tick(page) == scene["differ"]
     page.get_by_role("button", name="One step back").click()
     assert tick(page) == scene["differ"] - 1
@@ -67,9 +66,8 @@ def test_the_picture_shows_what_the_step_looks_at(opened):
     names = ["A", "B", "</script><b>", "D", "E", "F"]
     scene = player.scene(np.array(X), 3, [run_of(X, 3, names)], names=names, attributes=["height", "<i>"])
     page = opened(scene)
-    places = page.locator(".mg-picture .mg-record").evaluate_all(
-        "all => all.map(each => each.getAttribute('transform'))"
-    )
+    records = page.locator(".mg-picture .mg-record")
+    places = records.evaluate_all("all => all.map(each => each.getAttribute('transform'))")
     assert len(set(places)) == len(X)  # the duplicates D and F are drawn beside each other
     assert page.locator(".mg-point").get_by_text("centroid of all").is_visible()
     page.locator(".mg-steps").press("ArrowRight")

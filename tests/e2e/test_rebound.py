@@ -3,7 +3,8 @@
 import pytest
 
 from tests.conftest import ROOT
-from tests.e2e.conftest import QUIET, chromium_path, silent_server
+from tests.e2e.conftest import QUIET, chromium_path
+from tests.servers import silent_server
 
 # Opens a socket as the dashboard's page does; what it sends first is the session's.
 OPENS = """address => new Promise(answer => {

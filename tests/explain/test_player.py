@@ -58,10 +58,8 @@ def test_the_toy_example_in_numbers():
     best = {"text": "SSE 21.2, IL 0.118 %", "labels": OPTIMUM}
     assert drawn["optimum"] == best
     weighed = [step for step in side["steps"] if step["kind"] == "weigh"]
-    assert [(cost["text"], cost["chosen"]) for cost in weighed[1]["quantities"]] == [
-        ("40.67", False),
-        ("32.1875", True),
-    ]
+    costs = [(cost["text"], cost["chosen"]) for cost in weighed[1]["quantities"]]
+    assert costs == [("40.67", False), ("32.1875", True)]
     assert weighed[1]["title"] == "32.1875 < 40.67: 5 joins {1, 2, 3}"
     # 5 is compared with 6, and 1 in distance.
     assert weighed[1]["lines"] == [[3, 4, "1"]]
@@ -167,11 +165,7 @@ def test_an_animation_in_one_call():
     plane = scene_in(player.animation(["mdav-star", "v-mdav"], [[1, 2], [3, 4]], k=2, gamma=0.3))
     assert plane["records"]["labels"] == ["x", "y"]
     assert [(side["title"], side["settings"]) for side in plane["sides"]] == [("MDAV*", ""), ("V-MDAV", "γ = 0.3")]
-    for keys, params, says in (
-        ("mdav-star", {"gamma": 1}, "gamma"),
-        ([], {}, "give one or two"),
-        ("p-s", {}, "P-S is"),
-    ):
+    for keys, params, says in (("mdav-star", {"gamma": 1}, "gamma"), ([], {}, "one or two"), ("p-s", {}, "P-S is")):
         with pytest.raises(ParameterError, match=says):
             player.animation(keys, TOY, **params)
     # Records are called as in its texts.

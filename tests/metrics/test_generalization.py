@@ -9,18 +9,7 @@ from microagg import DataError, ParameterError, Schema
 from microagg.columns.taxonomy import Taxonomy
 from microagg.metrics import generalization
 from tests import naive_mixed
-from tests.algorithms.test_mixed import (
-    COUNTRY,
-    DEGREES,
-    FAMILIES,
-    NUMERIC,
-    ONE_LEVEL,
-    ONE_VALUE,
-    generate,
-    nominal,
-    small_tables,
-    table,
-)
+from tests.algorithms import test_mixed as mixed
 from tests.cases import for_each
 
 #: Six patients; the domain of age is 60 - 20 = 40.
@@ -101,10 +90,10 @@ def test_classification_worked_out_by_hand():
             generalization.classification(labels, bad)
 
 
-@for_each("family", FAMILIES)
+@for_each("family", mixed.FAMILIES)
 def test_extents_against_a_plain_loop(family):
     for n in (1, 2, 17, 50):
-        records, rng = generate(family, n)
+        records, rng = mixed.generate(family, n)
         labels = rng.integers(0, max(2, n // 4), n)
         found = generalization.extents(records, labels)
         expected = naive_mixed.extents(records, labels.tolist())
@@ -118,7 +107,7 @@ def test_extents_against_a_plain_loop(family):
         assert n * generalization.attribute_information_loss(records, labels).sum() == pytest.approx(total)
 
 
-@given(drawn=small_tables(), data=st.data())
+@given(drawn=mixed.small_tables(), data=st.data())
 def test_total_information_loss_is_within_its_bounds_and_falls_with_every_split(drawn, data):
     records, _, _ = drawn
     n = len(records)
@@ -134,17 +123,17 @@ def test_total_information_loss_is_within_its_bounds_and_falls_with_every_split(
 def test_distances_of_categories_are_those_of_example_1_of_byun():
     pairs = [("India", "USA", 1.0), ("India", "Iran", 2 / 3), ("Mexico", "Canada", 2 / 3), ("India", "Japan", 1 / 3)]
     for one, other, distance in pairs:
-        records = table([nominal(COUNTRY)], [[COUNTRY.node(one), COUNTRY.node(other)]])
+        records = mixed.table([mixed.nominal(mixed.COUNTRY)], [[mixed.COUNTRY.node(one), mixed.COUNTRY.node(other)]])
         assert generalization.total_information_loss(records, [0, 0]) == pytest.approx(2 * distance)
 
 
 def test_one_group_that_spans_everything_loses_all_there_is():
-    nodes = [COUNTRY.node(country) for country in ("USA", "Japan", "Japan")]
-    records = table([NUMERIC, nominal(COUNTRY), DEGREES], [[3, -5, 0], nodes, [1, 3, 0]])
+    nodes = [mixed.COUNTRY.node(country) for country in ("USA", "Japan", "Japan")]
+    records = mixed.table([mixed.NUMERIC, mixed.nominal(mixed.COUNTRY), mixed.DEGREES], [[3, -5, 0], nodes, [1, 3, 0]])
     assert generalization.total_information_loss(records, [0, 0, 0]) == 9.0
     assert generalization.summary(records, [0, 0, 0], 3).information_loss == 100.0
     # Values that are all the same, and a domain of one number, level or category, cost nothing.
-    same = table([NUMERIC, nominal(ONE_VALUE), ONE_LEVEL], [[3, 3], [1, 1], [0, 0]])
+    same = mixed.table([mixed.NUMERIC, mixed.nominal(mixed.ONE_VALUE), mixed.ONE_LEVEL], [[3, 3], [1, 1], [0, 0]])
     assert generalization.total_information_loss(same, [0, 0]) == 0.0
 
 

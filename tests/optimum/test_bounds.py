@@ -7,8 +7,6 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, metrics, optimum
 from microagg.kernels import running
@@ -46,14 +44,6 @@ def test_exact_at_the_edges():
         bounds.exact(np.zeros((16, 2)), 3)
     with pytest.raises(DataError, match="fewer than k=4"):
         bounds.exact(np.zeros((3, 2)), 4)
-
-
-@pytest.mark.slow
-@given(st.integers(2, 3), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=6, max_size=8))
-def test_no_partition_beats_the_bound(k, records):
-    X = np.array(records, dtype=float)
-    optimum = min(metrics.sse(X, labels) for labels in partitions(len(X), k))
-    assert bounds.nearest_neighbor(X, k).sse <= optimum
 
 
 def test_bound_counts_a_record_out_by_index_not_by_distance():

@@ -10,15 +10,12 @@ from microagg.optimum import bounds, proof_checker
 from microagg.optimum.branching import Branching
 from microagg.optimum.master_problem import Master
 from microagg.optimum.set_partitioning import SetPartitioning
-from tests.instances import ROUNDING, instances
+from tests.instances import ROUNDING, converged, instances
 
 
 def proven(X, k, labels=None, steps=3000):
     """Return a tree that has ended; on the way its floor never falls and never exceeds the optimum."""
-    program = SetPartitioning(X, k)
-    while not program.converged:
-        program.advance(inf, lambda: True)
-    tree = Branching(program)
+    tree = Branching(converged(X, k))
     if labels is not None:
         tree.offer(labels)
     floors = [0.0]

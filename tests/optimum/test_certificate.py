@@ -130,9 +130,8 @@ def test_a_failure_below_ends_the_search_above(X, monkeypatch):
 
 
 def test_floors_known_at_once_are_the_nearest_neighbor_bound_or_the_optimum(X):
-    assert [own.sse for own in floors(Problem.of(X), [2, 5])] == pytest.approx(
-        [nearest_neighbor(X, k).sse for k in (2, 5)]
-    )
+    expected = [nearest_neighbor(X, k).sse for k in (2, 5)]
+    assert [own.sse for own in floors(Problem.of(X), [2, 5])] == pytest.approx(expected)
     toy = datasets.load("toy").X
     assert [own.sse for own in floors(Problem.of(toy), [2, 3])] == pytest.approx([exact(toy, k)[0] for k in (2, 3)])
     # With fewer than 2k records there is one group, which loses all.

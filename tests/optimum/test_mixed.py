@@ -18,9 +18,8 @@ def test_it_is_the_sum_of_the_least_closures_and_never_above_the_optimum():
         own.improve(600.0, lambda bound: True)
         assert own.bound.converged
         assert own.bound.sse <= least_loss(records, k) * (1 + 1e-12)
-        assert own.bound.sse == pytest.approx(
-            sum(naive_mixed.least_closure(records, k, r) for r in range(len(records)))
-        )
+        closures = [naive_mixed.least_closure(records, k, r) for r in range(len(records))]
+        assert own.bound.sse == pytest.approx(sum(closures))
         higher += own.bound.sse > floor(records, k).sse * 1.01
     assert higher > 20
 

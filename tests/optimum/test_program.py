@@ -12,7 +12,7 @@ from microagg.optimum.clique_partitioning import CliquePartitioning
 from microagg.optimum.master_problem import Master
 from microagg.optimum.set_partitioning import SetPartitioning
 from tests import naive
-from tests.instances import ROUNDING, instances
+from tests.instances import ROUNDING, converged, instances
 
 
 def one(value):
@@ -74,13 +74,6 @@ def take_in(program, prices):
         search = program._start(prices)
     assert program._search(search, inf, lambda: True)
     program._update(search)
-
-
-def converged(X, k):
-    program = SetPartitioning(X, k)
-    while not program.converged:
-        program.advance(inf, lambda: True)
-    return program
 
 
 @pytest.mark.parametrize("sigma", [-1.0, np.nan, inf])

@@ -14,16 +14,14 @@ from microagg.optimum import bounds
 from microagg.optimum.master_problem import Prices
 from microagg.optimum.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
-from tests.instances import ROUNDING, instances, random_cuts
+from tests.instances import ROUNDING, converged, instances, random_cuts
 
 
 def test_cuts_close_the_gap_that_fractions_leave():
     """Of two far triangles, k = 2, half of each of the sides is cheaper than two groups of three."""
     triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
     X = np.vstack([triangle, triangle + 9])
-    program = SetPartitioning(X, 2)
-    while not program.converged:
-        program.advance(inf, lambda: True)
+    program = converged(X, 2)
     assert len(program.master.cuts)
     assert bounds.exact(X, 2)[0] == pytest.approx(2.0)  # and 1.5 with fractions
     assert program.sse == pytest.approx(2.0, rel=1e-6)
@@ -73,9 +71,7 @@ def test_no_more_threads_search_for_groups_than_asked_for(threads, monkeypatch):
 
 def test_groups_below_a_gap_are_all_of_them():
     for seed, X, k in instances(60):
-        program = SetPartitioning(X, k)
-        while not program.converged:
-            program.advance(inf, lambda: True)
+        program = converged(X, k)
         gap = float(np.random.default_rng(seed).uniform(0.1, 1.0)) * program.bound / len(X)
         finished, found = program.groups_below(gap, 10**6, inf, lambda: True)
         assert finished
@@ -92,16 +88,12 @@ def test_groups_below_a_gap_are_all_of_them():
 
 
 def test_too_many_groups_are_not_enumerated():
-    program = SetPartitioning(np.random.default_rng(0).normal(size=(30, 2)), 3)
-    while not program.converged:
-        program.advance(inf, lambda: True)
+    program = converged(np.random.default_rng(0).normal(size=(30, 2)), 3)
     assert program.groups_below(1.0, 10, inf, lambda: True) == (True, None)
 
 
 def test_what_is_enumerated_in_pieces_is_the_same():
-    program = SetPartitioning(np.random.default_rng(0).normal(size=(100, 2)), 3)
-    while not program.converged:
-        program.advance(inf, lambda: True)
+    program = converged(np.random.default_rng(0).normal(size=(100, 2)), 3)
     finished, at_once = program.groups_below(0.1, 10**6, inf, lambda: True)
     assert finished
     assert program.groups_below(0.1, 10**6, 0.0, lambda: True) == (False, None)

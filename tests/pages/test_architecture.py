@@ -1,12 +1,11 @@
 """The layering of what the pages share, and that pages are thin."""
 
 import ast
-import re
 
 from pages.shared import shell
 from tests.conftest import ROOT
 from tests.pages.helpers import APP
-from tests.test_architecture import imports_of, imports_of_all
+from tests.test_architecture import assert_no_circle, imports_of, imports_of_all
 
 PAGES = ROOT / "pages"
 FILES = sorted(PAGES.rglob("*.py"))
@@ -35,9 +34,7 @@ def test_a_page_imports_what_is_shared_and_its_own():
 
 def test_no_circle():
     needs = {tuple(path.relative_to(PAGES).with_suffix("").parts): needs_of(path) for path in FILES}
-    while free := {own for own, others in needs.items() if not others & set(needs)}:
-        needs = {own: others for own, others in needs.items() if own not in free}
-    assert not needs, f"files import each other in a circle: {sorted(needs)}"
+    assert_no_circle(needs)
 
 
 def test_what_one_page_needs_stands_beside_it():
@@ -58,12 +55,6 @@ def test_what_one_page_needs_stands_beside_it():
                 users[stem].add(own[0])
     lonely = sorted(stem for stem, folders in users.items() if len(folders) < 2 and "router" not in folders)
     assert not lonely, f"each of these serves one page at most: {lonely}"
-
-
-def test_no_file_imports_another_ones_private_names():
-    for path, module, name in imports_of_all(FILES):
-        if module.split(".")[0] in {"pages", "microagg"}:
-            assert not re.search(r"(^|\.)_", f"{module}.{name or ''}"), f"{names(path)} imports {name} of {module}"
 
 
 def test_no_file_is_longer_than_450_lines():

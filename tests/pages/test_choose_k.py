@@ -172,9 +172,8 @@ def test_of_categories_a_search_narrows_what_lies_between_found_and_proven(monke
     app = open_survey("choose_k", ks="6, 12", k="12", risk_limit="0")
     before = lines(app)
     [row] = table(app).query("k == 12 and title == 'Greedy k-member'").to_dict("records")
-    assert f"Greedy k-member at k = 12: gap {percent(row['gap'])} (loss {percent(row['information_loss'])}" in plain(
-        app
-    )
+    gap, loss = percent(row["gap"]), percent(row["information_loss"])
+    assert f"Greedy k-member at k = 12: gap {gap} (loss {loss}" in plain(app)
     press(app, "Search for 2 s")
     after = lines(app)
     [found], proven = after["Best known"], after[FLOOR][1]
@@ -277,10 +276,8 @@ def test_a_new_limit_of_the_risk_chooses_the_smallest_k_that_meets_it():
         choose(app, w_risk_limit=limit)
         [loss] = losses("mdav", [k], wine())
         assert (app.query_params["k"] if k != 5 else "5") == str(k)
-        assert (
-            f"MDAV at k = {k} meets the limit: risk {100 / k:.3g} % (limit {limit:g} %), loss {percent(loss)}"
-            in plain(app)
-        )
+        says = f"MDAV at k = {k} meets the limit: risk {100 / k:.3g} % (limit {limit:g} %), loss {percent(loss)}"
+        assert says in plain(app)
     choose(app, w_risk_limit=limits.NONE)
     assert app.query_params["k"] == "50"
     assert "no limit is set" in plain(app)

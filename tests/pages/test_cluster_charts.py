@@ -27,9 +27,8 @@ def marks(figure):
     """Return where records are drawn, and in which color, by their positions."""
     shown = [trace for trace in figure.data if trace.customdata is not None]
     rows = np.concatenate([trace.customdata for trace in shown])
-    return [
-        np.concatenate(part)[np.argsort(rows)] for part in zip(*((t.x, t.marker.color) for t in shown), strict=True)
-    ]
+    places, colors = zip(*((trace.x, trace.marker.color) for trace in shown), strict=True)
+    return [np.concatenate(part)[np.argsort(rows)] for part in (places, colors)]
 
 
 def test_records_without_a_place_are_not_drawn():

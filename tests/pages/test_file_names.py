@@ -72,9 +72,7 @@ def test_names_for_downloads_are_such_as_every_system_takes(name):
 
 
 @pytest.mark.parametrize("name", [NAMES[0], NAMES[4], NAMES[5], "東京" * 300], ids=lambda name: ascii(name)[:20])
-def test_a_file_of_any_name_is_released_and_reported_under_a_clean_one_and_nothing_is_written(
-    name, monkeypatch, writes
-):
+def test_a_file_of_any_name_is_released_and_reported_under_a_clean_one_and_none_is_written(name, monkeypatch, writes):
     offered = {}
     draw = st.download_button
 

@@ -52,15 +52,16 @@ def test_a_job_runs_until_its_work_is_done(queue):
 def test_progress_becomes_steps_and_words(queue):
     seen = []
 
-    def make():
-        for share in (0.25, 1.0, None):
-            checkpoint("half way", share)
-            seen.append((job.message, job.done))
-        return 7
+    def work(job):
+        def make():
+            for share in (0.25, 1.0, None):
+                checkpoint("half way", share)
+                seen.append((job.message, job.done))
+            return 7
 
-    job = Job("one", 8)
-    job.begin(queue, lambda own: setattr(own, "result", own.watch("Grouping", make)))
-    job.future.result(timeout=10)
+        job.result = job.watch("Grouping", make)
+
+    job = ended(queue, work, total=8)
     # The last step is left to whoever takes what was made.
     assert seen == [("Grouping: half way", 2), ("Grouping: half way", 7), ("Grouping: half way", 0)]
     assert job.result == 7
@@ -105,13 +106,10 @@ def test_what_failed_says_why(queue, error, says, in_parts):
 def test_all_items_are_done_once_the_first_first(queue):
     order = []
 
-    def do(item):
-        order.append(item)
-        job.step(f"item {item}")
+    def work(job):
+        job.do_all(range(30), lambda item: order.append(item) or job.step(f"item {item}"))
 
-    job = Job("one", 30)
-    job.begin(queue, lambda own: own.do_all(range(30), do))
-    job.future.result(timeout=10)
+    job = ended(queue, work, total=30)
     assert order == list(range(30))
     assert job.complete
     assert job.message == "item 29"
@@ -137,9 +135,8 @@ def test_the_threads_of_jobs_let_others_first(queue):
     def work(job):
         seen["job"] = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
         with ThreadPoolExecutor(1) as further:
-            seen["further"] = further.submit(
-                lambda: os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
-            ).result()
+            own = further.submit(lambda: os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+            seen["further"] = own.result()
         job.done = job.total
 
     before = os.getpriority(os.PRIO_PROCESS, 0)

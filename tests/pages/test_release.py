@@ -202,9 +202,7 @@ def test_one_confidential_value_in_a_class_has_a_remedy(monkeypatch, seen, how):
         kinds = {"age": "number", "rent": "number", "region": "category"}
         given["columns"] = roles_of(kinds, satisfaction="confidential")
     if how == "found":
-        monkeypatch.setattr(
-            certificate, "best", lambda workspace, k: run_one(workspace.problem, Method("mdav-plus"), k)
-        )
+        monkeypatch.setattr(certificate, "best", lambda own, k: run_one(own.problem, Method("mdav-plus"), k))
         given["method"] = "found"
 
     def least_diverse():
@@ -228,10 +226,8 @@ def test_what_is_guaranteed_is_chosen_by_hand_and_refused_with_the_nearest(seen)
     choose(app, w_closeness=0.3)
     choose(app, w_entropy=1.5)
     assert (app.query_params["diversity"], app.query_params["closeness"]) == ("target=entropy:1.5", "target=0.3")
-    assert [(own.rule, own.requested) for own in seen.release.report.guaranteed] == [
-        ("entropy", 1.5),
-        ("closeness", 0.3),
-    ]
+    guaranteed = [(own.rule, own.requested) for own in seen.release.report.guaranteed]
+    assert guaranteed == [("entropy", 1.5), ("closeness", 0.3)]
     assert all(own.holds for own in seen.release.report.guaranteed)
     assert "1.5 equally frequent values of 'target'" in plain(app)
     assert "ask for 3 or less" in plain(choose(app, w_distinct=4))

@@ -32,16 +32,7 @@ def replayed(frame, release):
 class Blocks(Microaggregator):
     """Groups the records k by k in their order."""
 
-    info = Info(
-        key="blocks",
-        title="Blocks",
-        family="test",
-        summary="",
-        year=2000,
-        reference="",
-        sizes="variable",
-        complexity="O(n)",
-    )
+    info = Info(key="blocks", title="Blocks", family="test", summary="", year=2000, reference="", complexity="O(n)")
 
     def _partition(self, X, k, **parameters):
         return np.minimum(np.arange(len(X)) // k, len(X) // k - 1)

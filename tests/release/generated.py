@@ -113,9 +113,8 @@ def choices(rng):
     if rng.random() < 0.3:
         asked["missing"] = str(rng.choice(["drop", "impute"]))
         gap = rng.random(n) < 0.1
-        frame[names[0]] = (
-            frame[names[0]].astype(object).where(~gap, None) if names[0] == "yes" else frame[names[0]].where(~gap)
-        )
+        column = frame[names[0]].astype(object) if names[0] == "yes" else frame[names[0]]
+        frame[names[0]] = column.where(~gap, None) if names[0] == "yes" else column.where(~gap)
     if rng.random() < 0.6:
         asked |= guarantees(rng)
         if rng.random() < 0.5:
@@ -199,10 +198,8 @@ def derived(rng, control=False):
     if control:
         frame["derived"] = rng.permutation(frame["derived"])
     options = {"quasi_identifiers": names, "confidential": ["illness"], **drawn(rng)}
-    options |= {
-        "statistic": str(rng.choice(["mean", "median", "generalize"])),
-        "rounding": str(rng.choice(["none", "file"])),
-    }
+    statistic = str(rng.choice(["mean", "median", "generalize"]))
+    options |= {"statistic": statistic, "rounding": str(rng.choice(["none", "file"]))}
     role = rng.choice(["confidential", "others", "weights"])
     if role == "weights" and frame["derived"].min() > 0:
         options |= {"weights": "derived", "release_weights": "keep"}

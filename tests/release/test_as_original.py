@@ -17,6 +17,7 @@ import pytest
 import microagg
 from microagg import DataError
 from microagg.tables import read_file, write_table
+from tests.tables.common import xlsx
 
 # Delimiter, line end, encoding, what stands in quotes, decimal mark, and whether the last line has an end.
 DIALECTS = [
@@ -207,6 +208,13 @@ def test_parquet_files_come_back_as_they_were(seed):
         assert again[name].combine_chunks().equals(columns[name].take(pa.array(order)))
 
 
+def exported(data, name, k, *, reading=None, **chosen):
+    """Return what the release of a file is written as, as another file of its kind, and the finding on that."""
+    original = read_file(data, name=name, **reading or {})
+    release = microagg.microaggregate(original.frame, k=k, **{"method": "mdav"} | chosen)
+    return release.export(name, like=original)
+
+
 def test_replaced_values_are_written_as_the_file_writes_its_own():
     lines = [f"{20 + i};{1 + i:02}.{1 + i % 12:02}.1978;1.{100 + 7 * i},50 €;0,91586" for i in range(8)]
     data = "\r\n".join(["Alter;geboren;Kosten;Gewicht", *lines, ""]).encode("cp1252")
@@ -261,20 +269,16 @@ def test_a_year_in_place_of_dates_is_written_as_a_number(form, tmp_path):
 def test_a_number_that_the_type_of_a_parquet_column_does_not_hold_is_written_as_it_is():
     share, whole = pa.array([i % 2 == 0 for i in range(8)]), pa.array(range(8)).cast(pa.decimal128(19, 0))
     pq.write_table(pa.table({"share": share, "whole": whole}), stream := io.BytesIO())
-    original = read_file(stream.getvalue(), name="in.parquet")
-    release = microagg.microaggregate(original.frame, k=8, quasi_identifiers=["share", "whole"], method="mdav")
-    written = read_file(release.export("out.parquet", like=original)[0], name="out.parquet").frame
-    assert written.iloc[0].tolist() == [0.5, 3.5]
+    data, _ = exported(stream.getvalue(), "x.parquet", k=8, quasi_identifiers=["share", "whole"])
+    assert read_file(data, name="x.parquet").frame.iloc[0].tolist() == [0.5, 3.5]
 
 
 def test_a_recoded_number_that_the_type_of_a_stata_column_does_not_hold_is_written_as_it_is():
     codes = pd.DataFrame({"code": np.arange(8, dtype="int8"), "a": np.arange(8, dtype="int8")})
     codes.to_stata(stream := io.BytesIO(), write_index=False)
-    original = read_file(stream.getvalue(), name="in.dta")
-    chosen = {"quasi_identifiers": "a", "others": "code", "recode": {"code": {"1": "1000"}}, "method": "mdav"}
-    release = microagg.microaggregate(original.frame, k=4, **chosen)
-    written = read_file(release.export("out.dta", like=original)[0], name="out.dta").frame
-    assert written["code"].tolist() == [0, 1000, *range(2, 8)]
+    chosen = {"quasi_identifiers": "a", "others": "code", "recode": {"code": {"1": "1000"}}}
+    data, _ = exported(stream.getvalue(), "x.dta", k=4, **chosen)
+    assert read_file(data, name="x.dta").frame["code"].tolist() == [0, 1000, *range(2, 8)]
 
 
 @pytest.mark.parametrize(
@@ -283,11 +287,8 @@ def test_a_recoded_number_that_the_type_of_a_stata_column_does_not_hold_is_writt
 )
 def test_a_negative_number_has_one_sign_and_keeps_its_unit(form, cell):
     data = "\n".join(["p,a", *(f"{form.format(i)},{i}" for i in range(1, 9)), ""]).encode()
-    original = read_file(data, name="in.csv")
-    chosen = {"quasi_identifiers": "p", "numbers": "p", "others": "a", "method": "mdav"}
-    release = microagg.microaggregate(original.frame, k=8, **chosen)
-    lines = release.export("out.csv", like=original)[0].decode().splitlines()
-    assert [line.split(",")[0] for line in lines[1:]] == [cell] * 8
+    written, _ = exported(data, "x.csv", k=8, quasi_identifiers="p", numbers="p", others="a")
+    assert [line.split(",")[0] for line in written.decode().splitlines()[1:]] == [cell] * 8
 
 
 @pytest.mark.parametrize(
@@ -302,10 +303,8 @@ def test_a_negative_number_has_one_sign_and_keeps_its_unit(form, cell):
 def test_a_mark_between_thousands_is_no_decimal_mark(thousands, notation, median):
     cells = [f"{1 + i}{thousands}000" for i in range(4)] + [f"2{thousands}00{i}" for i in (0, 1)]
     data = "\n".join(["p;a", *(f"{cell};1" for cell in cells), ""]).encode()
-    original = read_file(data, name="in.csv", decimal=notation[-2])
     chosen = {"quasi_identifiers": "p", "numbers": {"p": notation}, "others": "a", "statistic": "median"}
-    release = microagg.microaggregate(original.frame, k=6, method="mdav", **chosen)
-    written, finding = release.export("out.csv", like=original)
+    written, finding = exported(data, "x.csv", k=6, reading={"decimal": notation[-2]}, **chosen)
     assert finding.level == "ok"
     assert [line.split(";")[0] for line in written.decode().splitlines()[1:]] == [median] * 6
 
@@ -313,9 +312,8 @@ def test_a_mark_between_thousands_is_no_decimal_mark(thousands, notation, median
 @pytest.mark.parametrize(("cells", "mean"), [("{}.", "4.5"), (".{}", "0.45"), ("-.{}", "-0.45"), ("{}. €", "4.5 €")])
 def test_a_number_with_no_digit_on_one_side_of_its_point_has_one_point(cells, mean):
     data = "\n".join(["p,a", *(f"{cells.format(i)},{i}" for i in range(1, 9)), ""]).encode()
-    original = read_file(data, name="in.csv")
-    chosen = {"quasi_identifiers": "p", "numbers": "p", "others": "a", "method": "mdav", "statistic": "median"}
-    written, finding = microagg.microaggregate(original.frame, k=8, **chosen).export("out.csv", like=original)
+    chosen = {"quasi_identifiers": "p", "numbers": "p", "others": "a", "statistic": "median"}
+    written, finding = exported(data, "x.csv", k=8, **chosen)
     assert written.splitlines()[1] == f"{mean},1".encode()
     assert finding.level == "ok"
 
@@ -324,44 +322,30 @@ def test_days_are_dates_in_a_workbook_that_has_most_of_them_as_texts():
     born = [dt.datetime(1990, 1, 1 + i) for i in range(8)]
     cells = [day if i < 2 else f"{day:%d.%m.%Y}" for i, day in enumerate(born)]
     pd.DataFrame({"born": cells, "a": range(8)}).to_excel(stream := io.BytesIO(), index=False)
-    original = read_file(stream.getvalue(), name="in.xlsx")
-    chosen = {"quasi_identifiers": "born", "dates": "born", "others": "a", "method": "mdav"}
-    release = microagg.microaggregate(original.frame, k=1, **chosen)
-    written = read_file(release.export("out.xlsx", like=original)[0], name="out.xlsx").frame
-    assert written["born"].tolist() == born
+    data, _ = exported(stream.getvalue(), "x.xlsx", k=1, quasi_identifiers="born", dates="born", others="a")
+    assert read_file(data, name="x.xlsx").frame["born"].tolist() == born
 
 
 def test_strata_that_spell_one_value_in_two_ways_do_not_tell_records_apart():
     data = b"age,group\n" + b"".join(b"%d,%s\n" % (20 + i, b"1.0" if i % 2 else b"1") for i in range(8))
-    original = read_file(data, name="in.csv")
-    release = microagg.microaggregate(original.frame, k=4, quasi_identifiers="age", by="group", method="mdav")
-    written, counted = release.export("out.csv", like=original)
+    written, counted = exported(data, "x.csv", k=4, quasi_identifiers="age", by="group")
     assert counted.level == "ok"
     assert {line.rpartition(b",")[2] for line in written.splitlines()[1:]} == {b"1"}
 
 
 def test_strata_with_number_formats_of_single_cells_do_not_tell_records_apart():
-    book = openpyxl.Workbook()
-    for row in (["age", "group"], *([20 + i, i % 2] for i in range(8))):
-        book.active.append(row)
+    book = openpyxl.load_workbook(io.BytesIO(xlsx([["age", "group"], *([20 + i, i % 2] for i in range(8))])))
     book.active["B4"].number_format = "0.00"
     book.save(stream := io.BytesIO())
-    original = read_file(stream.getvalue(), name="in.xlsx")
-    release = microagg.microaggregate(original.frame, k=4, quasi_identifiers="age", by="group", method="mdav")
-    sheet = openpyxl.load_workbook(io.BytesIO(release.export("out.xlsx", like=original)[0])).active
+    data, _ = exported(stream.getvalue(), "x.xlsx", k=4, quasi_identifiers="age", by="group")
+    sheet = openpyxl.load_workbook(io.BytesIO(data)).active
     assert [(cell.value, cell.number_format) for cell in sheet["B"][1:]] == [(0, "General"), (1, "General")] * 4
 
 
 @pytest.mark.parametrize(("title", "is_written"), [("Wards of Anna", False), ("Wards", True)])
 def test_a_sheet_does_not_name_a_person(title, is_written):
-    book = openpyxl.Workbook()
-    book.active.title = title
-    for row in (["age", "name"], *([20 + i, name] for i, name in enumerate(["Anna", "Ben", "Carl", "Dora"]))):
-        book.active.append(row)
-    book.save(stream := io.BytesIO())
-    original = read_file(stream.getvalue(), name="in.xlsx")
-    release = microagg.microaggregate(original.frame, k=4, quasi_identifiers="age", identifiers="name", method="mdav")
-    data, finding = release.export("out.xlsx", like=original)
+    rows = [["age", "name"], *([20 + i, name] for i, name in enumerate(["Anna", "Ben", "Carl", "Dora"]))]
+    data, finding = exported(xlsx(rows, titles=[title]), "x.xlsx", k=4, quasi_identifiers="age", identifiers="name")
     assert openpyxl.load_workbook(io.BytesIO(data)).sheetnames == [title if is_written else "Sheet1"]
     assert finding.level == ("ok" if is_written else "warn")
 
@@ -428,9 +412,8 @@ def test_mean_weights_have_the_decimals_of_the_file_or_as_many_as_they_need():
 
 
 def test_the_option_that_said_how_files_are_written_still_counts_where_it_is_named():
-    original = read_file(
-        b"age;w\r\n" + b"".join(b"%d;%d\r\n" % (20 + i, 1 + (i % 3 > 0)) for i in range(9)), name="in.csv"
-    )
+    lines = [b"%d;%d\r\n" % (20 + i, 1 + (i % 3 > 0)) for i in range(9)]
+    original = read_file(b"age;w\r\n" + b"".join(lines), name="in.csv")
     chosen = {"k": 3, "quasi_identifiers": "age", "weights": "w", "rounding": "file", "method": "mdav"}
     with pytest.warns(DeprecationWarning, match="written is deprecated: leave it out"):
         standard = microagg.microaggregate(original.frame, written="standard", **chosen)

@@ -157,10 +157,9 @@ def test_small_strata_are_refused(frame):
     with pytest.raises(DataError, match=r"stratum region='n' has only 2 records, fewer than k=3"):
         microaggregate(frame, k=3, quasi_identifiers=QUASI, by="region")
     frame["region"] = ["s"] * 59 + ["n"]
+    one = frame.assign(smoker=frame["smoker"].iloc[0])
     with pytest.raises(DataError, match=r"stratum region='n', smoker=(True|False) has only 1 record, "):
-        microaggregate(
-            frame.assign(smoker=frame["smoker"].iloc[0]), k=2, quasi_identifiers=QUASI, by=["region", "smoker"]
-        )
+        microaggregate(one, k=2, quasi_identifiers=QUASI, by=["region", "smoker"])
     frame["region"] = ["s"] * 56 + ["n"] * 4
     frame.iloc[57:59, frame.columns.get_loc("income")] = np.nan
     with pytest.raises(DataError, match=r"region='n' \(after leaving out 2 incomplete records\) has only 2"):

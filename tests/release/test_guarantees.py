@@ -176,9 +176,8 @@ def test_counts_are_stated_with_all_digits():
 
 def test_bytes_that_do_not_hold_it_stop():
     schema = Schema(("age",))
-    data = (
-        b"age,ill,pay\n" + b"".join(b"2,a,%d\n" % i for i in range(3)) + b"".join(b"3,b,%d\n" % i for i in range(9, 12))
-    )
+    lines = [b"2,a,%d\n" % i for i in range(3)] + [b"3,b,%d\n" % i for i in range(9, 12)]
+    data = b"age,ill,pay\n" + b"".join(lines)
     held = check_export(data, "x.csv", schema, 3, guarantees=[("ill", "distinct", 1), ("pay", "closeness", 0.5)])
     assert held.level == "ok"
     for wanted in (("ill", "distinct", 2), ("ill", "entropy", 1.5), ("pay", "closeness", 0.2)):
@@ -194,9 +193,8 @@ def test_bytes_that_do_not_hold_it_stop():
 def test_every_kind_of_file_is_counted_in_the_order_of_its_values(ending):
     frame = drawn(3, 60).assign(day=lambda own: pd.to_datetime("2001-01-01") + pd.to_timedelta(own["number"], "D"))
     limits = {"level": 0.3, "number": 0.3, "day": 0.3, "word": 0.3}
-    release = microaggregate(
-        frame, k=3, method="mdav", quasi_identifiers=["a", "b"], confidential=list(limits), closeness=limits
-    )
+    how = {"quasi_identifiers": ["a", "b"], "confidential": list(limits), "closeness": limits}
+    release = microaggregate(frame, k=3, method="mdav", **how)
     _, finding = release.export(f"out.{ending}")
     assert finding.level == "ok"
     for own in release.report.guaranteed:

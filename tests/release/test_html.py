@@ -136,13 +136,8 @@ def test_risks_and_utility_stand_before_and_after(release, tmp_path):
     said = Page(document(found)).said()
     for row in ("It is 0.2. 100 % 20 %", "It is 0.7. – 70 %", "It is 0.1. 0.1 sd", "It is 30.0. 30.0 %"):
         assert row in said
-    for words in (
-        ": 0 (lower",
-        "Nothing more could",
-        "age 5.00 % 90 % income 1.00 % –",
-        "from 0 % to 100 %",
-        "0 sd or more",
-    ):
+    table = "age 5.00 % 90 % income 1.00 % –"
+    for words in (": 0 (lower", "Nothing more could", table, "from 0 % to 100 %", "0 sd or more"):
         assert words in said
     # In short, the worst that is learned of a confidential column is said.
     for shares, says in (((0.0, 0.4), "It is 0.4."), ((0.0, 0.0), "each has several.")):
@@ -234,9 +229,8 @@ def originals():
     n = 48
     towns = [f"Town-{letter}xq" for letter in "abcdefgh"]
     grades = [f"Grade-{letter}wz" for letter in "klmnop"]
-    frame = pd.DataFrame(
-        {"name": [f"Person-{i:03d}vv" for i in range(n)]}, index=[f"Label-{i:03d}rr" for i in range(n)]
-    )
+    labels = [f"Label-{i:03d}rr" for i in range(n)]
+    frame = pd.DataFrame({"name": [f"Person-{i:03d}vv" for i in range(n)]}, index=labels)
     frame["income"] = [f"{value:.7f}" for value in rng.uniform(20_000, 90_000, n)]
     frame["born"] = [str(dt.date.fromordinal(711_858 + days)) for days in rng.choice(15_000, n, replace=False)]
     frame["town"] = rng.choice(towns, n, p=[0.4, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05])

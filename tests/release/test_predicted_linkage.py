@@ -203,9 +203,8 @@ def test_determined_is_what_its_definition_says(column, many, astray):
 
 
 def in_order(values, target):
-    return column_counts.in_order(np.array(values, dtype=float), {"target": np.array(target, dtype=float)}) == [
-        "target"
-    ]
+    numbers, others = (np.array(own, dtype=float) for own in (values, target))
+    return column_counts.in_order(numbers, {"target": others}) == ["target"]
 
 
 def test_a_column_computed_from_another_has_its_order():

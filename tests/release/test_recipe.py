@@ -219,12 +219,8 @@ def test_a_plan_is_checked_against_the_file():
         Plan.of(PEOPLE, k=3, scale="log")
     with pytest.raises(ParameterError, match="does not say yet what the columns are"):
         Plan.checked(k=3).to_json()
-    for text, says in (
-        ("{", "no JSON"),
-        (3, "no JSON"),
-        ("[]", "must be a dict"),
-        ('{"versions": {"a": NaN}}', "has no"),
-    ):
+    unknown = '{"versions": {"a": NaN}}'
+    for text, says in (("{", "no JSON"), (3, "no JSON"), ("[]", "must be a dict"), (unknown, "has no")):
         with pytest.raises(ParameterError, match=says):
             Plan.from_json(text)
     with pytest.raises(ParameterError, match="the recipe has no"):

@@ -77,9 +77,8 @@ def test_codes_are_cut_where_that_makes_fewer_of_them(codes):
 def test_extremes_and_rare_values_are_tried_on_what_was_recoded(codes):
     codes["job"] = ["a", "b", "c", "C", *["d"] * 40, *["e"] * 36]
     choices = {"method": "mondrian", "quasi_identifiers": ["age", "job"], "statistic": "generalize", "k": 3}
-    found = {
-        remedy.sentence.split(" made ")[0] for remedy in try_remedies(codes, recode={"job": {"C": "c"}}, **choices)
-    }
+    remedies = try_remedies(codes, recode={"job": {"C": "c"}}, **choices)
+    found = {remedy.sentence.split(" made ")[0] for remedy in remedies}
     low = np.sort(codes["age"])[2]
     assert "with 'job' by the 3 values of fewer than 3 records" in found
     assert any(remedy.startswith("with 'age' by numbers below") for remedy in found)

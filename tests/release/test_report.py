@@ -57,9 +57,8 @@ def test_risk_is_counted_on_the_release(frame):
 def test_a_release_below_k_is_withheld(frame, monkeypatch):
     n = len(frame)
     broken = SimpleNamespace(labels=np.arange(n), sizes=np.ones(n, dtype=int), n_groups=n)  # each record alone
-    monkeypatch.setattr(
-        "microagg.release.recoding.group_values", lambda X, partition, *rest: X.values[: partition.n_groups]
-    )
+    apart = lambda X, partition, *rest: X.values[: partition.n_groups]  # noqa: E731
+    monkeypatch.setattr("microagg.release.recoding.group_values", apart)
     monkeypatch.setattr("microagg.release.plan.join_strata", lambda *_: broken)
     with pytest.raises(RuntimeError, match="class of 1 records, fewer than k=4"):
         microaggregate(frame, k=4, quasi_identifiers=QUASI)

@@ -75,9 +75,8 @@ def test_each_risk_is_that_of_a_naive_intruder(names, way, by):
 
     numbers = [name for name in names if KINDS[name] in ("number", "float32", "date")]
     for own in found.of("interval_disclosure") if "yes" not in names else []:
-        shares = [
-            within_deviations(KINDS[name], values(frame, name), values(release.frame, name), 0.05) for name in numbers
-        ]
+        pairs = {name: (values(frame, name), values(release.frame, name)) for name in numbers}
+        shares = [within_deviations(KINDS[name], *pair, 0.05) for name, pair in pairs.items()]
         assert own.after == pytest.approx(np.mean(shares))
         assert (f"{len(numbers)} of {len(names)} quasi" in own.sentence) is (len(numbers) < len(names))
     if numbers:

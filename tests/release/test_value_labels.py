@@ -75,9 +75,8 @@ def test_top_codes_survive_a_release_and_missing_codes_are_no_means(tmp_path, mo
     assert np.corrcoef(released, before)[0, 1] > 0.95
     (tmp_path / f"out{ending}").write_bytes(release.export(f"out{ending}", like=read)[0])
     about = getattr(pyreadstat, f"read_{ending[1:]}")(f"out{ending}", user_missing=True)[1]
-    assert about.variable_value_labels == {
-        "age": {code: text for code, text in TOP.items() if (released == code).any()}
-    }
+    expected = {code: text for code, text in TOP.items() if (released == code).any()}
+    assert about.variable_value_labels == {"age": expected}
     assert (released == 85).any()
     assert about.missing_ranges == ({"hours": [{"lo": 99, "hi": 99}]} if declared else {})
 
@@ -86,9 +85,8 @@ def test_a_recipe_with_labels_as_categories_replays(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = pd.DataFrame({"age": np.resize(np.arange(60.0, 86.0), N), "pay": np.arange(N) % 50})
     file = written(tmp_path / "x.dta", frame, variable_value_labels={"age": TOP})
-    release = microagg.microaggregate(
-        read_table(file, labels=True), k=3, quasi_identifiers=["age", "pay"], method="mondrian"
-    )
+    how = {"k": 3, "quasi_identifiers": ["age", "pay"], "method": "mondrian"}
+    release = microagg.microaggregate(read_table(file, labels=True), **how)
     (tmp_path / "old.json").write_text(json.dumps(release.recipe))
     done = CliRunner().invoke(cli, ["replay", "old.json", "x.dta", "--out", "out.csv"])
     assert "release comes out otherwise" not in done.output

@@ -65,11 +65,8 @@ def figures_of(found, words):
     yield "mean", moments["mean_before"]
     yield "ratio", row["sd_ratio"]
     yield "ratio", overall.get("variance_change") and math.sqrt(max(1 - overall["variance_change"], 0))
-    totals = [
-        loss["information_loss"],
-        overall.get("information_loss"),
-        loss["sse"] and 100 * loss["sse"] / loss["sst"],
-    ]
+    of_sse = loss["sse"] and 100 * loss["sse"] / loss["sst"]
+    totals = [loss["information_loss"], overall.get("information_loss"), of_sse]
     totals += [own["information_loss"] for own in compared]
     for formula, pattern, figure in IN_WORDS:
         for number in re.findall(pattern, words):

@@ -138,10 +138,8 @@ def test_a_duel_says_who_wins_where_and_by_how_much():
     back = conclusions.describe_duel(duel(census=[-4.0], eia=[-2.0]), "mdav-star", "mdav")
     assert re.search("MDAV .* than MDAV[*] on all 2 .* 4.0 % on Census and 2.0 % on EIA", back)
     same = duel(census=[0.04, -0.04])
-    for says in (
-        conclusions.describe_duel(same, "mdav-star", "mdav"),
-        conclusions.describe_panel(same, "mdav-star", "mdav"),
-    ):
+    for describe in (conclusions.describe_duel, conclusions.describe_panel):
+        says = describe(same, "mdav-star", "mdav")
         assert "the same" in says
     assert "with itself" in conclusions.describe_duel(same, "mdav", "mdav")
     assert "not run on the same" in conclusions.describe_duel(same.iloc[:0], "mdav", "rimhm")

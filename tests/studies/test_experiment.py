@@ -176,11 +176,8 @@ MIXED = tuple(key for key, cls in ALGORITHMS.items() if cls.info.mixed)
 def records():
     rng = np.random.default_rng(11)
     tree = Taxonomy.from_nested({"*": {"a": ["b", "c", "d"], "e": ["f", "g"]}})
-    attributes = (
-        Attribute("x"),
-        Attribute("y", "ordinal", levels=tuple("01234")),
-        Attribute("z", "nominal", taxonomy=tree),
-    )
+    steps, kinds = Attribute("y", "ordinal", levels=tuple("01234")), Attribute("z", "nominal", taxonomy=tree)
+    attributes = (Attribute("x"), steps, kinds)
     columns = [rng.normal(size=80).round(2), rng.integers(0, 5, 80), rng.choice(tree.leaves, 80)]
     return Records(attributes, np.column_stack(columns))
 
@@ -290,9 +287,8 @@ def test_stored_comparison_on_adult_is_that_of_the_code_as_it_is(stored):
     about = json.loads((adult.RESULTS / "adult.json").read_text(encoding="utf-8"))
     assert about["digests"] == adult.digests()
     assert (about["k"], about["subset_seed"], about["class_penalty"]) == (adult.FIXED, adult.SEED, adult.PENALTY)
-    cells = stored.groupby("experiment")[["label", "k", "n_records"]].apply(
-        lambda rows: set(rows.itertuples(index=False))
-    )
+    rows = stored.groupby("experiment")[["label", "k", "n_records"]]
+    cells = rows.apply(lambda part: set(part.itertuples(index=False)))
     labels = [method.label for method in adult.METHODS]
     assert cells["k"] == {(label, k, 30_162) for label in labels for k in adult.KS}
     assert cells["records"] == {(label, adult.FIXED, n) for label in labels for n in adult.SIZES}

@@ -190,9 +190,8 @@ def computed(value, sd=None):
 
 def test_each_figure_stands_beside_ours_with_its_digits():
     figures = [figure(), figure(k=4), figure(k=5, printed="5"), figure(k=6), figure(k=7, kind="incomparable")]
-    results = {
-        own.identity: computed(value) for own, value in zip(figures, (5.00049, 0, 5.6, 5.0006, 5.0), strict=True)
-    }
+    values = (5.00049, 0, 5.6, 5.0006, 5.0)
+    results = {own.identity: computed(value) for own, value in zip(figures, values, strict=True)}
     del results[figures[1].identity]
     table = literature.comparison(figures, results)
     assert table["printed"].tolist() == ["5.000", "5.000", "5", "5.000", "5.000"]

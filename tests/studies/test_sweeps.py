@@ -221,9 +221,8 @@ def test_the_title_says_which_run_loses_least_within_the_largest_acceptable_risk
         assert re.search(says, risk_summary(rows, risk, loss, limit))
     met = runs([[0.07] * 3], [[1.0, 2, 3]], ks=(9,))
     assert 100 * 0.07 > 7
-    assert risk_summary(met, "record_linkage", "information_loss", 7.0).endswith(
-        "A at k = 9 has the lowest loss: 1.00 %"
-    )
+    says = risk_summary(met, "record_linkage", "information_loss", 7.0)
+    assert says.endswith("A at k = 9 has the lowest loss: 1.00 %")
     nothing = rows.assign(record_linkage=np.nan)
     assert risk_summary(nothing, "record_linkage", "information_loss", 9.0).startswith("No ")
 

@@ -39,9 +39,8 @@ def asked(data, match, **options):
 )
 def test_titles_above_the_header_are_asked_about(above, skipped):
     data = xlsx([*above, HEADER, *RECORDS])
-    offers = asked(
-        data, f"title above its header, '{above[0][0]}' in row 1, while row {skipped + 1} has the names: skip"
-    )
+    says = f"title above its header, '{above[0][0]}' in row 1, while row {skipped + 1} has the names: skip"
+    offers = asked(data, says)
     assert offers == [{"skip_lines": skipped}]
     assert read(data, **offers[0]) == (TABLE, {})
 
@@ -128,9 +127,7 @@ def test_merged_records():
     columns, notices = read(data)
     assert columns["region"] == ["North", None, None, "South"]
     notice = notices["merged-cells"]
-    assert notice.text.startswith(
-        "2 cells of records are blank because the file has their value only once, in a merged"
-    )
+    assert notice.text.startswith("2 cells of records are blank because the file has their value only once, in a")
     assert [dict(offer.reading) for offer in notice.offers] == [{"fill_merged": True}]
     assert read(data, fill_merged=True)[0]["region"] == ["North"] * 3 + ["South"]
 
@@ -147,9 +144,8 @@ def test_hidden_rows_and_columns_are_read_and_said():
     xml = sheet(*([text(cell) if isinstance(cell, str) else cell for cell in row] for row in [HEADER, *RECORDS]))
     for i in (3, 4):
         xml = xml.replace(f'<row r="{i}">', f'<row r="{i}" hidden="1">')
-    xml = xml.replace(
-        "<sheetData>", '<cols><col min="1" max="1" width="9"/><col min="2" max="2" hidden="1"/></cols><sheetData>'
-    )
+    widths = '<cols><col min="1" max="1" width="9"/><col min="2" max="2" hidden="1"/></cols>'
+    xml = xml.replace("<sheetData>", f"{widths}<sheetData>")
     columns, notices = read(book(xml))
     assert columns == TABLE
     assert notices["hidden-rows"].text == "2 hidden rows, from row 3 on: read like the others."

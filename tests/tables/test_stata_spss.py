@@ -74,9 +74,8 @@ def test_codes_that_share_a_label_stay_apart():
     ],
 )
 def test_periods_are_their_first_days(form, number, day):
-    data = dta(pd.DataFrame({"t": [number, np.nan]}, dtype=float)).replace(
-        b"%10.0g" + bytes(51), form.encode().ljust(57, b"\0")
-    )
+    data = dta(pd.DataFrame({"t": [number, np.nan]}, dtype=float))
+    data = data.replace(b"%10.0g" + bytes(51), form.encode().ljust(57, b"\0"))
     column = read_table(data, name="x.dta")["t"]
     assert column[0] == pd.Timestamp(day)
     assert pd.isna(column[1])
@@ -190,10 +189,8 @@ def test_labels_of_dates_and_times_are_notices():
     reading = read_file(sav(frame, variable_measure={"day": "nominal"}, **options), name="x.sav")
     assert texts_of(reading.frame["day"]) == ["1582-10-14", "2024-02-29"]
     assert texts_of(reading.frame["clock"]) == ["00:00:00", "14:05:00"]
-    assert [(notice.column, notice.example) for notice in reading.notices] == [
-        ("day", "unknown"),
-        ("clock", "midnight"),
-    ]
+    examples = [(notice.column, notice.example) for notice in reading.notices]
+    assert examples == [("day", "unknown"), ("clock", "midnight")]
 
 
 def test_text_codes_with_labels():
@@ -233,9 +230,8 @@ def test_what_would_take_too_much_memory_does_not_come_back(monkeypatch):
     assert read_or_error(data, 10_000, 2 * needed - 1) == {"needed": needed, "error": "MemoryError"}
     assert len(read_or_error(data, 10_000, 2 * needed)["columns"]) == 2
     monkeypatch.setattr("microagg.tables.notices.machine_memory", lambda: 1000)
-    monkeypatch.setattr(
-        "microagg.tables.stata_spss.in_own_process", lambda data, cells: read_or_error(data, cells, 100)
-    )
+    little = lambda data, cells: read_or_error(data, cells, 100)  # noqa: E731
+    monkeypatch.setattr("microagg.tables.stata_spss.in_own_process", little)
     fails("would take at least 0.0.* MB of memory, over the limit of .* MB", data, name="x.sav")
     monkeypatch.setattr("microagg.tables.stata_spss.in_own_process", lambda *_: {"error": "MemoryError"})
     fails("would take at least .* MB of memory, over the limit of .* MB", data, name="x.sav")

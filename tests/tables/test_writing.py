@@ -163,9 +163,8 @@ def test_refusals(ending):
     refused("the column name '1' occurs more than once", pd.DataFrame([[1, 2]], columns=[1, "1"]))
     refused(r"column 2 \(counting from 1\) has no name", pd.DataFrame([[1, 2]], columns=["a", " "]))
     refused("holds a character that no file can hold", pd.DataFrame([[1]], columns=pd.Index(["a\ud800"], dtype=object)))
-    refused(
-        r"column 'a' holds half a character .* in 'b\\ud800'", pd.DataFrame({"a": pd.Series(["b\ud800"], dtype=object)})
-    )
+    half = pd.DataFrame({"a": pd.Series(["b\ud800"], dtype=object)})
+    refused(r"column 'a' holds half a character .* in 'b\\ud800'", half)
     if ending != ".parquet":
         refused("column 'a' holds a zero character", pd.DataFrame({"a": ["b\0c"]}))
         refused("column 'a' holds a zero character", pd.DataFrame({"a": pd.Categorical(["b\0c"])}))

@@ -16,11 +16,8 @@ from tests import naive, naive_mixed
 
 KINDS = (guarded.DISTINCT, guarded.ENTROPY, guarded.EQUAL, guarded.ORDERED)
 TREE = Taxonomy.from_nested({"any": {"warm": ["red", "pink"], "cold": ["blue", "gray"]}})
-ATTRIBUTES = (
-    Attribute("a"),
-    Attribute("b", kind="ordinal", levels=("0", "1", "2", "3")),
-    Attribute("c", "nominal", (), TREE),
-)
+STEP = Attribute("b", "ordinal", ("0", "1", "2", "3"))
+ATTRIBUTES = (Attribute("a"), STEP, Attribute("c", "nominal", (), TREE))
 
 
 def figure(kind: int, own: list[int], everybody: list[int]) -> float:
@@ -76,9 +73,8 @@ def test_figures_are_those_of_their_definitions(everybody, size, kind):
     codes = np.unique(everybody, return_inverse=True)[1]
     rules = guarded.make_rules([(kind, 1.0, codes, np.bincount(codes) / len(codes))])
     own = codes[:size]
-    assert guarded.figure(rules, 0, np.sort(own)) == pytest.approx(
-        figure(kind, own.tolist(), codes.tolist()), abs=1e-12
-    )
+    expected = figure(kind, own.tolist(), codes.tolist())
+    assert guarded.figure(rules, 0, np.sort(own)) == pytest.approx(expected, abs=1e-12)
 
 
 @settings(deadline=None, max_examples=60)

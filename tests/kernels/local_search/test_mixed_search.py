@@ -62,9 +62,8 @@ def test_the_state_stays_that_of_its_labels(n, k):
                 members.append(int(x))
                 x = groups.following[x]
             assert sorted(members) == np.flatnonzero(groups.labels == group).tolist()
-        first, last, best = (
-            naive_mixed.total_loss(records, list(own)) for own in (labels, groups.labels, annealing.best)
-        )
+        partitions = (labels, groups.labels, annealing.best)
+        first, last, best = (naive_mixed.total_loss(records, list(own)) for own in partitions)
         assert annealing.gains == pytest.approx([first - last, first - best], abs=1e-6)
         assert best <= last + 1e-9
 

@@ -33,15 +33,8 @@ def test_lists_are_those_of_a_pass_over_all_records_and_kept_while_they_serve(mo
         order = rng.permutation(90)
         with ThreadPoolExecutor(threads) as executor:
             # Others, some again, none at all, and at last more than there are others left.
-            for gone, count, needed in [
-                (0, 20, 4),
-                (5, 25, 4),
-                (10, 30, 2),
-                (40, 0, 4),
-                (10, 25, 6),
-                (3, 5, 6),
-                (21, 1, 1),
-            ]:
+            turns = [(0, 20, 4), (5, 25, 4), (10, 30, 2), (40, 0, 4), (10, 25, 6), (3, 5, 6), (21, 1, 1)]
+            for gone, count, needed in turns:
                 for record in order[:gone]:
                     take(groups, pool, 0, record)
                 order = order[gone:]
