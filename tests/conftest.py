@@ -92,7 +92,6 @@ def standardized(name: str) -> np.ndarray:
 
 @pytest.fixture
 def benchmark():
-    """Return the loader of benchmark data sets."""
     return load_benchmark
 
 

@@ -35,7 +35,6 @@ def messy_survey(n=3_000, seed=7):
 
 
 def messy_csv(**options):
-    """Return the survey as the bytes of a CSV file."""
     text = io.StringIO()
     messy_survey(**options).to_csv(text, index=False)
     return text.getvalue().encode()

@@ -74,7 +74,6 @@ class Server:
             self.process = subprocess.Popen(command, cwd=cwd, env=environment, stdout=out, stderr=subprocess.STDOUT)
 
     def wait(self) -> Server:
-        """Wait until it answers."""
         for _ in range(900):
             assert self.process.poll() is None, self.log.read_text()
             try:
@@ -85,7 +84,6 @@ class Server:
         raise AssertionError("the server did not start")
 
     def stop(self) -> None:
-        """End it."""
         self.process.terminate()
         try:
             self.process.wait(timeout=10)

@@ -65,17 +65,10 @@ def test_start_is_any_algorithm_but_a_local_search():
     assert set(starts()) == set(ALGORITHMS) - set(KEYS)
     param = next(param for param in ALGORITHMS["local-search"].params if param.name == "start")
     assert param.choices == tuple(starts())
-    for bad, says in [
-        ("mdav_star", "did you mean .*mdav-star"),
-        ("local-search", "not itself"),
-        (3, "there are "),
-        ([], "there are "),
-    ]:
+    near = "did you mean .*mdav-star"
+    for bad, says in [("mdav_star", near), ("local-search", "not itself"), (3, "there are "), ([], "there are ")]:
         with pytest.raises(ParameterError, match=f"start must be the key of .*{says}"):
             make("local-search", start=bad)
-
-
-# Least loss.
 
 
 def test_the_best_partition_of_few_numbers_is_found():

@@ -48,9 +48,6 @@ def test_equal_cuts_keep_the_longest_last_piece():
     assert split_path(np.zeros((5, 2)), np.arange(5), 2).tolist() == [1, 1, 0, 0, 0]
 
 
-# Orders.
-
-
 def test_first_component_is_that_of_a_singular_value_decomposition():
     X = np.random.default_rng(5).normal(size=(200, 6)) @ np.random.default_rng(6).normal(size=(6, 6)) + 100
     scores = first_component_scores(X)
@@ -75,9 +72,6 @@ def test_groups_stay_together_on_the_path_whatever_their_numbers(k):
         assert order.tolist() == naive.path_through(naive.rows(X), labels.tolist())
 
 
-# The order along a line.
-
-
 def test_sorting():
     draw = np.random.default_rng(2)
     for m in (0, 1, 2, 3, 10, 500):
@@ -89,9 +83,6 @@ def test_records_on_a_line_are_in_its_order():
     places = np.random.default_rng(4).permutation(30)
     order = along_line(np.outer(places, [3.0, -1.0]) + 7.0)
     assert places[order].tolist() in (list(range(30)), list(range(29, -1, -1)))
-
-
-# The algorithms.
 
 
 def least_sse_along(values, k):

@@ -181,9 +181,6 @@ def test_the_shell_takes_a_file(monkeypatch, tmp_path):
     assert "broken.py cannot be run: ModuleNotFoundError: No module named 'nothing_such'" in done.stderr
 
 
-# Variants.
-
-
 def test_every_algorithm_has_a_variant_for_each_preset_or_one_of_its_own_name():
     assert list(dict.fromkeys(variant.key for variant in VARIANTS.values())) == list(ALGORITHMS)
     assert len(VARIANTS) == sum(max(1, len(cls.info.presets)) for cls in ALGORITHMS.values())

@@ -166,12 +166,8 @@ def test_a_number_of_too_many_digits_beside_fractions_is_an_error():
 
 
 def test_text_that_reads_as_numbers_has_ranges_too():
-    result = one(
-        ["1.234,5", "7", "k. A.", "< 5"],
-        {">1000": 1000, "< 5": "2.5"},
-        numbers={"a": "1.234,5"},
-        missing_codes={"a": "k. A."},
-    )
+    read = {"numbers": {"a": "1.234,5"}, "missing_codes": {"a": "k. A."}}
+    result = one(["1.234,5", "7", "k. A.", "< 5"], {">1000": 1000, "< 5": "2.5"}, **read)
     assert result.fillna(-1).tolist() == [1000.0, 7.0, -1.0, 2.5]
     assert one(["1", "7000"], {">1000": "1000"}).tolist() == [1.0, 1000.0]
     with pytest.raises(DataError, match="column 'a' has 'x' in record 1"):
@@ -217,12 +213,8 @@ def test_two_recodings_composed_are_one_after_the_other():
 
 
 def test_intervals_cover_all_values_and_are_named():
-    assert intervals(np.array([3.0, 44, 90]), [40, 18, 50]) == {
-        "<18": "<18",
-        "[18, 40)": "18–39",
-        "[40, 50)": "40–49",
-        ">=50": "50+",
-    }
+    named = {"<18": "<18", "[18, 40)": "18–39", "[40, 50)": "40–49", ">=50": "50+"}
+    assert intervals(np.array([3.0, 44, 90]), [40, 18, 50]) == named
     assert intervals(np.array([1.5, 2.5]), [1, 2, 3]) == {"[1, 2)": "1 to <2", "[2, 3)": "2 to <3"}
     assert intervals(np.array([1.0, 2.0]), [1, 2, 3]) == {"[1, 2)": "1", "[2, 3)": "2"}
 

@@ -90,9 +90,8 @@ def test_a_folder_is_counted_file_by_file(tmp_path):
     assert "k = 2 does not hold in 'folder'" in done.output
     done = call("verify", "folder", "--qi", "age", "--k", 2, "--read-delimiter", ";")
     assert (done.exit_code, done.stderr.startswith("Error: --read-delimiter is for single files")) == (2, True)
-    assert call("verify", "folder", "--qi", "agee", "--k", 2).stderr == (
-        "Error: There is no column 'agee': did you mean 'age'?\n"
-    )
+    says = "Error: There is no column 'agee': did you mean 'age'?\n"
+    assert call("verify", "folder", "--qi", "agee", "--k", 2).stderr == says
 
 
 def test_what_nobody_decided_about_holds_a_release_up_before_any_work(numbers_file, scheduler, tmp_path):

@@ -59,7 +59,6 @@ def visit(page, title):
 
 
 def pick(page, label, option):
-    """Choose ``option`` in the select box ``label``."""
     box = page.get_by_role("combobox", name=re.compile(re.escape(label))).first
     offered = page.get_by_role("option", name=option, exact=True)
     open_until(page, box.click, partial(offered.click, timeout=5_000), f"{label} does not offer {option}")
@@ -102,13 +101,11 @@ def open_column(page, name):
 
 
 def set_role(page, name, title):
-    """Open a column and give it a role."""
     open_column(page, name)
     page.locator(".st-key-panel").get_by_text(title, exact=True).click()
 
 
 def fill(page, label, text):
-    """Write ``text`` into the field ``label``."""
     field = page.get_by_label(label, exact=True)
     field.fill(text)
     field.press("Enter")

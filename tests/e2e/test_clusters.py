@@ -5,14 +5,10 @@ import re
 from tests.e2e.steps import figure_of_clusters, place_of, visit, wait_until_idle
 
 # How many records stand out on each side: their marks are larger.
-STANDING = (
-    "() => [0, 1].map((side) => "
-    "document.querySelectorAll(`.st-key-plane_${side} .scatterlayer .trace:last-child .point`).length)"
-)
-PANELS = (
-    "[one, other] = [0, 1].map((side) => "
-    "document.querySelector(`.st-key-plane_${side} .nsewdrag`)?.getBoundingClientRect())"
-)
+RECORDS = "`.st-key-plane_${side} .scatterlayer .trace:last-child .point`"
+STANDING = f"() => [0, 1].map((side) => document.querySelectorAll({RECORDS}).length)"
+PANEL = "document.querySelector(`.st-key-plane_${side} .nsewdrag`)?.getBoundingClientRect()"
+PANELS = f"[one, other] = [0, 1].map((side) => {PANEL})"
 
 
 def opened(page, server, query):

@@ -191,10 +191,8 @@ def test_a_researcher_sees_two_methods_on_one_page_whose_difference_is_that_of_t
     titles = ["MDAV*", "V-MDAV"] if one < two else ["V-MDAV", "MDAV*"]
     less = percent(100 * (1 - min(losses) / max(losses)), 2)
     page.get_by_role("heading", name=f"At k = 5, {titles[0]} has {less} lower loss than {titles[1]}.").wait_for()
-    drawn = {
-        chart: dict(page.locator(f".st-key-{chart} .js-plotly-plot").evaluate(POINTS))
-        for chart in ("losses_by_k", "difference_by_k")
-    }
+    charts = {chart: page.locator(f".st-key-{chart} .js-plotly-plot") for chart in ("losses_by_k", "difference_by_k")}
+    drawn = {name: dict(chart.evaluate(POINTS)) for name, chart in charts.items()}
     assert [drawn["losses_by_k"][title] for title in ("MDAV*", "V-MDAV")] == pytest.approx(losses)
     assert 100 * (1 - one / two) in [pytest.approx(value) for value in drawn["difference_by_k"].values()]
     assert page.locator("[class*=st-key-plane_] .nsewdrag").count() == 2

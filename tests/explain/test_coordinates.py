@@ -46,7 +46,6 @@ def numbers(*columns):
 
 
 def between(points):
-    """Return the Euclidean distances of all pairs of points."""
     return np.sqrt(np.square(points[:, np.newaxis] - points).sum(axis=2))
 
 

@@ -32,9 +32,8 @@ PAIRS = [0, 0, 1, 1, 2, 2]
 
 @pytest.fixture
 def schema():
-    return Schema.infer(
-        PATIENTS, ["age", "zip", "income"], taxonomies={"zip": ZIP}, ordinal={"income": ["low", "middle", "high"]}
-    )
+    levels = {"income": ["low", "middle", "high"]}
+    return Schema.infer(PATIENTS, ["age", "zip", "income"], taxonomies={"zip": ZIP}, ordinal=levels)
 
 
 def test_a_table_worked_out_on_paper(schema):

@@ -141,9 +141,8 @@ def test_floors_known_at_once_are_the_nearest_neighbor_bound_or_the_optimum(X):
     [mixed] = nearest_mixed_neighbor_curve(Records.of_numbers(X), [5])
     assert floors(Problem.of(Records.of_numbers(X)), [5])[0].sse == mixed.sse > 0
     strata = np.arange(200) % 2
-    assert floors(Problem.of(X, strata=strata), [3])[0].sse == pytest.approx(
-        sum(nearest_neighbor(X[strata == s], 3).sse for s in (0, 1))
-    )
+    apart = sum(nearest_neighbor(X[strata == s], 3).sse for s in (0, 1))
+    assert floors(Problem.of(X, strata=strata), [3])[0].sse == pytest.approx(apart)
 
 
 def test_floors_are_0_until_they_are_complete(X):
@@ -177,22 +176,15 @@ def test_what_is_proven_for_a_k_holds_for_larger_ones():
 
     bounds = [bound(2, 1.0), bound(3, 2.0), bound(4, 3.0), bound(9, 8.0)]
     found = certificate.raise_bounds(bounds, [bound(3, 4.0), bound(4, 3.5)])
-    assert [(own.k, own.sse, own.information_loss) for own in found] == [
-        (2, 1.0, 0.5),
-        (3, 4.0, 2.0),
-        (4, 4.0, 2.0),
-        (9, 8.0, 4.0),
-    ]
+    raised = [(own.k, own.sse, own.information_loss) for own in found]
+    assert raised == [(2, 1.0, 0.5), (3, 4.0, 2.0), (4, 4.0, 2.0), (9, 8.0, 4.0)]
     assert certificate.raise_bounds(bounds, []) == bounds
 
 
 def test_attributes_keep_their_old_names():
     X, guarantee = np.arange(6.0)[:, None], Guarantee("x", "distinct", 2, 3)
     certificate = Certificate(X, 2)
-    for subject, old, new in (
-        (certificate, "found", "losses"),
-        (certificate, "proven", "lower_bounds"),
-        (guarantee, "asked", "requested"),
-    ):
+    of_both = (certificate, "found", "losses"), (certificate, "proven", "lower_bounds")
+    for subject, old, new in (*of_both, (guarantee, "asked", "requested")):
         with pytest.warns(DeprecationWarning, match=rf"\.{old} is deprecated: it is called {new} now"):
             assert getattr(subject, old) == getattr(subject, new)

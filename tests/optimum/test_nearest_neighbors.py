@@ -30,12 +30,8 @@ def some_records(rng, n):
             columns.append(rng.choice(list(tree.leaves), n))
         else:
             attributes.append(Attribute(j))
-            made = {
-                "numeric": rng.normal(size=n),
-                "tied": rng.integers(0, 3, n),
-                "far": 1e9 + rng.integers(0, 4, n),
-                "one value": np.ones(n),
-            }
+            made = {"numeric": rng.normal(size=n), "tied": rng.integers(0, 3, n), "one value": np.ones(n)}
+            made["far"] = 1e9 + rng.integers(0, 4, n)
             columns.append(made[kind])
     return Records(tuple(attributes), np.column_stack(columns).astype(float))
 

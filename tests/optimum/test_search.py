@@ -110,7 +110,6 @@ def many():
 
 @pytest.fixture
 def labels():
-    """A partition into groups of 3, at random."""
     return np.random.default_rng(5).permutation(240) // 3
 
 

@@ -63,7 +63,6 @@ def visit(app, page):
 
 
 def press(app, label):
-    """Click the button whose label has these words."""
     button(app, label).click()
     return settle(app)
 
@@ -160,7 +159,6 @@ def roles(quasi, names=tuple(FRAME), other="identifier", **others):
 
 
 def open_survey(page="data", **query):
-    """Open a page with the sample survey uploaded."""
     return upload("survey.csv", SURVEY.read_bytes(), page, **query)
 
 

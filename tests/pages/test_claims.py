@@ -15,11 +15,8 @@ CLOSED = 1 + 1e-6  # to within rounding a floor is met
 
 def text_of(app):
     """Return the words of a page, those above and in its figures too, without markup."""
-    drawn = [
-        str(trace.get("hovertext"))
-        for place in range(len(app.get("plotly_chart")))
-        for trace in traces(app, place).values()
-    ]
+    places = range(len(app.get("plotly_chart")))
+    drawn = [str(trace.get("hovertext")) for place in places for trace in traces(app, place).values()]
     return re.sub(r"<[^>]+>", " ", " ".join([plain(app).replace("**", ""), *drawn]))
 
 

@@ -50,7 +50,6 @@ def keys(app, kind="selectbox"):
 
 
 def rows(app):
-    """Return the names of the columns that have a row."""
     return list(table_of_columns(app).index)
 
 

@@ -13,7 +13,6 @@ from tests.pages.helpers import choose, lines, open_page, partitions, plain, pre
 
 @pytest.fixture
 def nothing_runs(monkeypatch):
-    """Have no sweep begin."""
     monkeypatch.setattr(jobs, "sweep", lambda *_, **how: Job("none", 0))
 
 

@@ -148,7 +148,6 @@ def files_below(release, k, asked):
 
 
 def known_of(asked):
-    """Return the columns that a class agrees in."""
     return [*asked["quasi_identifiers"], *([asked["by"]] if "by" in asked else [])]
 
 

@@ -84,8 +84,6 @@ def test_missing_values_are_refused_or_dropped(frame, dtype):
 
 
 class Shuffled(Blocks):
-    """The same in a random order."""
-
     info = Info(**(vars(Blocks.info) | {"key": "shuffled", "deterministic": False}))
 
     def __init__(self, k=3, *, random_state=None):

@@ -117,9 +117,8 @@ def test_the_level_and_columns_of_a_check(code, released, how, expected):
 
 
 def test_columns_without_a_role_count_for_k():
-    released = pd.DataFrame(
-        {"q": [1.0] * 4 + [2.0] * 4, "same": 0, "two": list("aabbccdd"), "odd": list("xxxyzzzz"), "gap": [None] * 8}
-    )
+    released = pd.DataFrame({"q": [1.0] * 4 + [2.0] * 4, "same": 0, "two": list("aabbccdd"), "odd": list("xxxyzzzz")})
+    released["gap"] = None
     # "odd" divides the first class into 3 and 1; "two" all of them into pairs.
     stop = only(findings(released, k=3, code="k"))
     assert levels([stop]) == [("stop", ("two", "odd"))]

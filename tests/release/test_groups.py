@@ -19,9 +19,8 @@ from tests.release.common import QUASI, replayed, smallest_class
 
 def test_polishing_stays_within_strata(frame):
     Z = standardize(frame[QUASI])
-    plain, polished = (
-        microaggregate(frame, k=4, quasi_identifiers=QUASI, by="region", polish=polish) for polish in (False, True)
-    )
+    how = {"k": 4, "quasi_identifiers": QUASI, "by": "region"}
+    plain, polished = (microaggregate(frame, **how, polish=polish) for polish in (False, True))
     for region in "ns":
         rows = np.flatnonzero(frame["region"] == region)
         part = experiment.Problem.of(Z[rows]).polish(Partition(plain.partition.labels[rows], 4))

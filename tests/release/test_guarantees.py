@@ -59,11 +59,8 @@ def test_mergers_are_those_of_the_oracle(seed, n, k):
 
     tree = Taxonomy.from_nested({"any": {"warm": ["red", "pink"], "cold": ["blue", "gray"]}})
     levels = ("low", "mid", "high")
-    attributes = (
-        Attribute("number"),
-        Attribute("level", kind="ordinal", levels=levels),
-        Attribute("color", kind="nominal", taxonomy=tree),
-    )
+    color = Attribute("color", kind="nominal", taxonomy=tree)
+    attributes = (Attribute("number"), Attribute("level", kind="ordinal", levels=levels), color)
     values = np.column_stack([Z[:, 0], rng.integers(0, 3, n), rng.choice(tree.leaves, n)]).astype(float)
     records = Records(attributes, values)
     table = naive_mixed.Table(records)

@@ -208,11 +208,8 @@ def test_user_missing_values():
         variable_value_labels={"c": {1: "one", 2: "two", 9: "refused", 95: "other"}, "s": {"a": "A", "?": "unknown"}},
     )
     result = read_table(data, name="x.sav")
-    assert [texts_of(result[name]) for name in result] == [
-        ["one", None, "two", None],
-        ["1.5", None, "2.5", "3.5"],
-        ["A", "b", None, "A"],
-    ]
+    cells = [["one", None, "two", None], ["1.5", None, "2.5", "3.5"], ["A", "b", None, "A"]]
+    assert [texts_of(result[name]) for name in result] == cells
     assert [result[name].cat.categories.tolist() for name in "cs"] == [["one", "two"], ["A", "b"]]
 
 

@@ -247,7 +247,6 @@ READINGS = [
 
 
 def draw(rng, width):
-    """Return the records of a table."""
     lists = [ODD, ["True", "False"], ["1", "2.50", "-7"], ["2020-01-31", "2021-12-01"]]
     kinds = [rng.choice(lists) for _ in range(width)]
     return [[rng.choice(kind) for kind in kinds] for _ in range(rng.choice([0, 1, 2, 5, 12]))]

@@ -46,9 +46,6 @@ def test_a_pair_is_found_though_its_box_is_only_just_near_enough():
     assert set(keys) == set((first * n + second)[wanted])
 
 
-# Separation.
-
-
 def complete_graph(n):
     first, second = np.triu_indices(n, 1)
     return first, second, make_graph(first * n + second, n)

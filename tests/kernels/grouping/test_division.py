@@ -78,9 +78,6 @@ def test_dissolving_leaves_alone_what_would_stay_equal_or_has_nowhere_to_go():
     assert dissolve_groups(np.arange(6.0)[:, np.newaxis], np.zeros(6, dtype=np.int64), "sse", 6).tolist() == [0] * 6
 
 
-# Trees over the records.
-
-
 def random_forest(n, rng, trees=1):
     """Return parents of so many random trees, their indices in no particular order."""
     names = rng.permutation(n)

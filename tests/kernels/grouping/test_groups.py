@@ -21,9 +21,6 @@ def test_groups_grow_by_what_is_nearest_to_the_moving_centroid():
     assert np.flatnonzero(groups.labels == group).tolist() == [1, 2, 3]
 
 
-# The group whose SSE grows least, in the tree of centroids.
-
-
 @pytest.mark.slow
 @for_each("family", FAMILIES)
 @for_each(("d", "k"), [(1, 1), (2, 3), (6, 5)])

@@ -36,9 +36,6 @@ def test_a_start_of_one_group_is_cut():
     assert metrics.information_loss(X, labels) < 3
 
 
-# The moves of a record.
-
-
 def labels_after_moves_of(x, labels, k):
     """Yield the labels after each relocation, swap and chain that begins with record ``x``."""
     sizes = np.bincount(labels)

@@ -21,7 +21,6 @@ ATTRIBUTES = (Attribute("a"), STEP, Attribute("c", "nominal", (), TREE))
 
 
 def figure(kind: int, own: list[int], everybody: list[int]) -> float:
-    """Return the figure of a rule by definition."""
     if kind in (guarded.EQUAL, guarded.ORDERED):
         return naive.closeness(own, everybody, kind == guarded.ORDERED)
     return naive.diversity(own)[kind]

@@ -59,12 +59,8 @@ def test_seconds_limit_the_effort():
     assert metrics.sse(X, labels) <= metrics.sse(X, make("local-search").fit_predict(X))
 
 
-# Regions.
-
-
 @pytest.fixture
 def few_at_once(monkeypatch):
-    """Let a few hundred records be many."""
     monkeypatch.setattr(iterated, "MOST_AT_ONCE", 200)
     monkeypatch.setattr(iterated, "MOST_IN_REGION", 90)
 
@@ -113,9 +109,6 @@ def test_regions_hold_all_groups_once():
     for part, first, after in zip(parts, firsts, [*firsts[1:], len(labels)], strict=True):
         assert first <= labels[part].min()
         assert labels[part].max() < after
-
-
-# Ruin and recreate.
 
 
 @pytest.mark.slow

@@ -18,7 +18,6 @@ from tests.optimum.test_nearest_neighbors import least_loss, some_records
 
 
 def some_labels(rng, n, k):
-    """Return random groups of at least k records."""
     return rng.permutation(np.minimum(np.arange(n) // k, n // k - 1))
 
 

@@ -55,9 +55,6 @@ def test_a_tree_stays_sound_down_to_the_last_record(family):
             assert_sound(tree, X, alive)
 
 
-# The unassigned records in a tree.
-
-
 @for_each("family", FAMILIES)
 def test_a_tree_pool_keeps_the_sums_that_a_plain_pool_does(family):
     X, rng = generate(family, 200, 3)

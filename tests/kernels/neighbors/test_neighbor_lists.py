@@ -54,9 +54,6 @@ def test_lists_are_those_of_a_pass_over_all_records_and_kept_while_they_serve(mo
                         assert not enough or cache.lists[cache.rows[record]].tolist() == was.tolist()
 
 
-# The records nearest to every record, exact and approximate, and sums of their distances.
-
-
 def test_neighbors_are_those_of_the_tree(monkeypatch):
     X, _ = generate("clustered", 300, 2)
     by_passes = find_neighbors(X, 3)

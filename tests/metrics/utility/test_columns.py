@@ -40,10 +40,8 @@ def test_hellinger_is_that_of_plain_counting():
     for j in range(2):
         ascending = np.sort(X[:, j])
         edges = [-np.inf] + [(ascending[i - 1] + ascending[i]) / 2 for i in range(30, 300, 30)] + [np.inf]
-        p, q = (
-            [sum(a <= value < b for value in own) / 300 for a, b in itertools.pairwise(edges)]
-            for own in (X[:, j], RELEASED[:, j])
-        )
+        columns, bins = (X[:, j], RELEASED[:, j]), list(itertools.pairwise(edges))
+        p, q = ([sum(a <= value < b for value in own) / 300 for a, b in bins] for own in columns)
         overlap = sum(math.sqrt(a * b) for a, b in zip(p, q, strict=True))
         assert p == pytest.approx([0.1] * 10)
         assert found.attributes[j] == pytest.approx(math.sqrt(1 - overlap))
