@@ -76,9 +76,8 @@ class Command(click.Command):
             return super().invoke(ctx)
         except ParameterError as error:
             name, _, rest = str(error).partition(" ")
-            flags = {
-                re.sub("^(param|read|data)_", "", param.name or ""): max(param.opts, key=len) for param in self.params
-            }
+            keys = [re.sub("^(param|read|data)_", "", param.name or "") for param in self.params]
+            flags = {key: max(param.opts, key=len) for key, param in zip(keys, self.params, strict=True)}
             raise ParameterError(f"{name if name == 'k' else flags.get(name, name)} {rest}") from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

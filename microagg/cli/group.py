@@ -147,9 +147,6 @@ def cli(ctx: click.Context, plugin: tuple[str, ...]) -> None:
         click.echo(ctx.get_help())
 
 
-# --- output: checked before the work begins, and written whole or not at all ------------------------------------------
-
-
 def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON object on stdout."""
     from microagg.validation import plain  # which needs pandas
@@ -205,8 +202,6 @@ def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
         for part in parts.values():
             part.unlink(missing_ok=True)
 
-
-# --- progress on a terminal, and signals that end a command -----------------------------------------------------------
 
 # Clears the line before a shorter text.
 _CLEAR = "\r\x1b[2K"

@@ -237,9 +237,8 @@ def read_recipe(path: str) -> dict[str, Any]:
 def take_targets(args: dict[str, Any], *sources: str) -> dict[str, Any]:
     """Remove the files to write from the arguments of a command, and check them before the work."""
     targets = _pop_targets(args)
-    check_targets(
-        [targets[name] for name in _FILES], (args.get("file"), targets["against"], *sources), force=targets["force"]
-    )
+    read = (args.get("file"), targets["against"], *sources)
+    check_targets([targets[name] for name in _FILES], read, force=targets["force"])
     if targets["out"] is not None:
         written_ending(targets["out"])
     elif _target_files(targets):

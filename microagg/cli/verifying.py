@@ -86,12 +86,7 @@ def certify(file: str, download: bool, as_json: bool) -> None:
 @click.option("--confidential", multiple=True, metavar="COLUMN,…", help="Columns for --diversity and --closeness.")
 @json_flag
 def verify(
-    file: str,
-    columns: Sequence[str],
-    k: int,
-    confidential: Sequence[str],
-    as_json: bool,
-    **options: Any,
+    file: str, columns: Sequence[str], k: int, confidential: Sequence[str], as_json: bool, **options: Any
 ) -> None:
     """Check whether at least k records of FILE share each combination of quasi-identifiers.
 

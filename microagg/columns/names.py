@@ -81,9 +81,6 @@ def _read(path: Path) -> list[dict[str, str]]:
 NUMBERED, PERSONAL, CODE = words("numbered"), words("personal"), words("code")
 
 
-# --- names of surveys -------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class KnownName:
     """A row of ``survey_names.csv``."""
@@ -104,15 +101,14 @@ class KnownName:
 
 def known_names(columns: Iterable[Hashable]) -> dict[Hashable, KnownName]:
     """Columns of one file whose names a survey has, with the row of each: of a survey that the file seems to be of."""
-    rows_by_column = {column: _rows_of(str(column).lower()) for column in columns}
+    exact, patterns = _survey_names()
+    rows_by_column = {}
+    for column in columns:
+        name = str(column).lower()
+        rows_by_column[column] = exact.get(name) or [row for pattern, row in patterns if pattern.fullmatch(name)]
     surveys = {row.survey for rows in rows_by_column.values() for row in rows if row.alone == "yes"}
     fitting = {column: [row for row in rows if row.survey in surveys] for column, rows in rows_by_column.items()}
     return {column: rows[0] for column, rows in fitting.items() if rows}
-
-
-def _rows_of(name: str) -> tuple[KnownName, ...]:
-    exact, patterns = _survey_names()
-    return exact.get(name) or tuple(row for pattern, row in patterns if pattern.fullmatch(name))
 
 
 @cache

@@ -63,9 +63,8 @@ def check_recodes(recode: Any, option: str = "recode") -> dict[Hashable, dict[st
         return None
     if not isinstance(recode, Mapping):
         raise ParameterError(f"{option} must map columns to recodings, not be {recode!r}: write {{'column': ...}}.")
-    return {
-        name: _checked_recoding(f"{option} of {name!r}", changes) for name, changes in recode.items() if changes
-    } or None
+    checked = {name: _checked_recoding(f"{option} of {name!r}", changes) for name, changes in recode.items() if changes}
+    return checked or None
 
 
 def _checked_recoding(option: str, changes: Any) -> dict[str, str | None]:
@@ -135,9 +134,8 @@ def new_value(value: str, changes: Recoding) -> str | None:
     """New value of a value, both as text."""
     if value not in changes and re.fullmatch(_NUMBER, value, re.ASCII):
         number = np.array(float(value))
-        return next(
-            (new for text, new in changes.items() if (span := bounds(text)) and _is_within(number, span)), value
-        )
+        hits = (new for text, new in changes.items() if (span := bounds(text)) and _is_within(number, span))
+        return next(hits, value)
     return changes.get(value, value)
 
 

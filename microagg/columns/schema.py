@@ -450,15 +450,14 @@ def _as(role: str) -> str:
 def _candidates(frame: pd.DataFrame, declared: Mapping[str, Any], described: set[Hashable]) -> tuple[Hashable, ...]:
     """The columns that may be quasi-identifiers: without another role, and numeric or ``described``."""
     taken = {name for role, names in declared.items() for name in column_names(role, names)}
-    names = [
-        name for name in frame.columns if name not in taken and (is_number(frame[name].dtype) or name in described)
-    ]
+    free = [name for name in frame.columns if name not in taken]
+    names = tuple(name for name in free if is_number(frame[name].dtype) or name in described)
     if not names:
         raise DataError(
             "there is no numeric column to serve as quasi-identifier: turn columns into numbers first, "
             "or name fewer columns in other roles."
         )
-    return tuple(names)
+    return names
 
 
 def _taxonomy(name: Hashable, source: Any, values: Iterable[str] = ()) -> Taxonomy:

@@ -388,11 +388,8 @@ def kind_of_codes(column: Evidence) -> tuple[str, str]:
     # Changes, and opinions for and against, are -1 in many records.
     if set(present) == {-1.0, 0.0, 1.0} and values.n_where(numbers == -1) < _MIN_SHARE * values.n_present:
         return "nominal", "-1 is rare besides 0 and 1: codes"
-    if (
-        len(present) < _MIN_CODES
-        or _QUANTITY.in_name(values.name)
-        or not _has_gaps(present, values.counts[~np.isnan(numbers)])
-    ):
+    counts = values.counts[~np.isnan(numbers)]
+    if len(present) < _MIN_CODES or _QUANTITY.in_name(values.name) or not _has_gaps(present, counts):
         return "", ""
     codes = listing([str(int(number)) for number in np.sort(present)], _MOST_DIGITS)
     return "nominal", f"of the integers {codes} some are rare between frequent ones: codes"

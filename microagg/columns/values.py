@@ -74,8 +74,6 @@ def are_whole(numbers: FloatArray) -> bool:
     return bool((numbers == np.floor(numbers)).all())
 
 
-# --- figures ----------------------------------------------------------------------------------------------------------
-
 _BINS = 24
 _N_EXAMINED, _EXAMPLES, _LONGEST = 200, 3, 24
 

@@ -94,8 +94,6 @@ def read(name: str) -> pd.DataFrame:
     return frame
 
 
-# --- sets drawn from a seed -------------------------------------------------------------------------------------------
-
 # Half the edge of the cube of SimU, SimC, Scattered and Clustered: attributes range over [-10000, 10000]. The source of
 # SimU does not state the range, which does not matter after standardization.
 _HALF = 10_000.0

@@ -16,17 +16,7 @@ from microagg.algorithms.base import check_params
 from microagg.algorithms.registry import algorithm
 from microagg.errors import ParameterError, names_arguments
 from microagg.explain import mdav, mhm
-from microagg.explain.run import (
-    MOST_RECORDS,
-    Focus,
-    Kind,
-    Quantity,
-    Step,
-    first_difference,
-    lockstep,
-    make_run,
-    value,
-)
+from microagg.explain.run import MOST_RECORDS, Focus, Kind, Quantity, Step, first_difference, lockstep, make_run, value
 
 __all__ = [
     "EXPLAINED",

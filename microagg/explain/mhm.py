@@ -76,9 +76,8 @@ def explain_mhm(run: Run, order: str) -> Iterator[Step]:
 
 def _sum(start: int, best: float, cost: float) -> str:
     both = best + cost
-    return (
-        f"best({start}) + SSE {equal(best, cost)} {value(best)} + {value(cost)} {equal(best, cost, both)} {value(both)}"
-    )
+    parts = f"{equal(best, cost)} {value(best)} + {value(cost)}"
+    return f"best({start}) + SSE {parts} {equal(best, cost, both)} {value(both)}"
 
 
 def _compare(run: Run, order: list[int], cuts: Cuts, stop: int) -> Step:

@@ -42,8 +42,6 @@ def same_loss(a: float, b: float) -> bool:
     return math.isclose(a, b, rel_tol=_EQUAL)
 
 
-# --- V-MDAV against its γ ---------------------------------------------------------------------------------------------
-
 #: The default γ of V-MDAV.
 DEFAULT_GAMMA = float(next(param.default for param in algorithm("v-mdav").params if param.name == "gamma"))
 

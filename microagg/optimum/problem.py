@@ -23,15 +23,7 @@ from microagg.kernels.local_search import iterated, mixed_search
 from microagg.metrics import generalization, loss
 from microagg.optimum.nearest_neighbors import Bound, nearest_mixed_neighbor_curve, nearest_neighbor_curve
 from microagg.partition import Partition, join_strata
-from microagg.validation import (
-    MOST_NAMED,
-    IntArray,
-    check_enough_records,
-    check_finite,
-    check_k,
-    check_matrix,
-    listing,
-)
+from microagg.validation import MOST_NAMED, IntArray, check_enough_records, check_finite, check_k, check_matrix, listing
 
 
 @dataclass(frozen=True, eq=False)

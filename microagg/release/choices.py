@@ -371,9 +371,8 @@ class Choices:
             If a keyword is unknown or out of its bounds, or a parameter is passed twice.
         """
         k = check_k(k)
-        values = {
-            option.name: option.kind.check(option.name, keywords.pop(option.name, option.default)) for option in OPTIONS
-        }
+        given = [(each, keywords.pop(each.name, each.default)) for each in OPTIONS]
+        values = {option.name: option.kind.check(option.name, value) for option, value in given}
         if method_params is not None and not isinstance(method_params, Mapping):
             raise ParameterError(
                 "method_params must be a mapping of parameters to values, such as {'gamma': 0.3}, not "

@@ -125,9 +125,8 @@ def uniform(classes: IntArray, codes: IntArray) -> Uniform | None:
     if uniform.empty:
         return None
     records = uniform.groupby("min")["size"].sum()
-    return Uniform(
-        len(uniform), int(records.sum()), int(np.asarray(records.index)[records.argmax()]), int(records.max())
-    )
+    most_frequent = int(np.asarray(records.index)[records.argmax()])
+    return Uniform(len(uniform), int(records.sum()), most_frequent, int(records.max()))
 
 
 def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Hashable]:

@@ -313,9 +313,8 @@ def impossible(file: File) -> Iterator[Finding]:
     pairs = [(each.source, each.column) for each in follows]
     if not pairs:
         return
-    broken = {
-        pair: rows for pair in pairs if len(rows := column_counts.impossible(file.original, file.released, *pair))
-    }
+    rows_of = {pair: column_counts.impossible(file.original, file.released, *pair) for pair in pairs}
+    broken = {pair: rows for pair, rows in rows_of.items() if len(rows)}
     if not broken:
         dependent = listing([f"{plain(one)!r} determines {plain(other)!r}" for one, other in pairs], MOST_NAMED)
         text = f"In the original {dependent}; no released record has two of their values that never occur together."
@@ -420,9 +419,8 @@ def determines(file: File) -> list[Finding]:
         by_year = dates.unit(file.schema.dates.get(name, "")) == "year" and is_datetime64_any_dtype(series)
         targets[name] = series.dt.year if by_year else series
     codes_of = {name: coded(target) for name, target in targets.items()}
-    measured = {
-        name: values for name, target in targets.items() if (values := column_counts.measured(target)) is not None
-    }
+    values_of = {name: column_counts.measured(target) for name, target in targets.items()}
+    measured = {name: values for name, values in values_of.items() if values is not None}
     findings = []
     for name in file.unchanged:
         codes = coded(file.original[name])

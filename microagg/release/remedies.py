@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from microagg.columns.recodes import (
-    Suggestion,
-    category_recodings,
-    extreme_recodings,
-    interval_recodings,
-)
+from microagg.columns.recodes import Suggestion, category_recodings, extreme_recodings, interval_recodings
 from microagg.columns.records import is_number
 from microagg.columns.schema import column_names
 from microagg.columns.taxonomy import category, category_counts
@@ -29,14 +24,7 @@ from microagg.release.prepare import prepare
 from microagg.release.release import Release
 from microagg.release.source import Source, value_codes
 from microagg.tables.frames import as_pandas
-from microagg.validation import (
-    FloatArray,
-    check_enough_records,
-    check_k,
-    counted,
-    is_whole,
-    plain,
-)
+from microagg.validation import FloatArray, check_enough_records, check_k, counted, is_whole, plain
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame

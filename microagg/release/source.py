@@ -192,10 +192,8 @@ def strata_of(frame: pd.DataFrame, columns: Sequence[Any], released: NDArray[np.
             "turn them into text or numbers first."
         ) from None
     # One value at a time and not a row, in which integers beside floats would become floats.
-    return [
-        Part(rows, tuple(kept_frame[column].iat[int(rows[0])] for column in columns))
-        for rows in Partition(codes, 1).groups()
-    ]
+    groups = Partition(codes, 1).groups()
+    return [Part(rows, tuple(kept_frame[column].iat[int(rows[0])] for column in columns)) for rows in groups]
 
 
 def value_codes(frame: pd.DataFrame, columns: Sequence[Any]) -> IntArray:

@@ -108,9 +108,8 @@ def cite(*what: str | type[Microaggregator], style: Literal["text", "bibtex"] = 
     """
     if style not in ("text", "bibtex"):
         raise ParameterError(f"style must be 'text' or 'bibtex', not {style!r}.")
-    works = dict.fromkeys(
-        work for reference in map(_reference, what or ("microagg",)) for work in cited_works(reference)
-    )
+    references = map(_reference, what or ("microagg",))
+    works = dict.fromkeys(work for reference in references for work in cited_works(reference))
     return "\n".join(work.text() if style == "text" else work.bibtex() for work in works)
 
 

@@ -33,17 +33,7 @@ from microagg.partition import Partition
 from microagg.progress import Cancelled, checkpoint, watched
 from microagg.validation import check_k, check_whole
 
-__all__ = [
-    "Method",
-    "Problem",
-    "Result",
-    "needed",
-    "prepare",
-    "run",
-    "run_one",
-    "sweep",
-    "unprepared",
-]
+__all__ = ["Method", "Problem", "Result", "needed", "prepare", "run", "run_one", "sweep", "unprepared"]
 
 
 @dataclass(frozen=True)

@@ -351,9 +351,8 @@ class _Column:
         if Fault in types:
             self._without(lambda cell: type(cell) is Fault and cell == "#N/A")
             faults = self._without(lambda cell: type(cell) is Fault)
-            self._add_notice(
-                "errors", faults, "has {count} of Excel, such as {example} in {at}: read as missing.", "error"
-            )
+            text = "has {count} of Excel, such as {example} in {at}: read as missing."
+            self._add_notice("errors", faults, text, "error")
         if str not in types:
             return
         absent_words = (*MISSING, *missing)

@@ -97,9 +97,8 @@ def as_given(
             else:
                 columns.append(column.take(pa.array(rows)))
             fields.append(field.remove_metadata())
-    back = narwhals.DataFrame.from_arrow(
-        pa.Table.from_arrays(columns, schema=pa.schema(fields)), backend=table.implementation
-    )
+    result = pa.Table.from_arrays(columns, schema=pa.schema(fields))
+    back = narwhals.DataFrame.from_arrow(result, backend=table.implementation)
     # Columns of polars' type Enum get this type again, with the categories of the frame.
     orders = [
         narwhals.col(name).cast(narwhals.Enum(list(frame[name].cat.categories)))

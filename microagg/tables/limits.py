@@ -165,9 +165,6 @@ def _check_texts(series: pd.Series[Any], name: str, ending: str) -> None:
         raise DataError(f"column {name!r} holds {problem}.")
 
 
-# --- names of variables in files of Stata and SPSS, which do not allow every name -----------------------------------
-
-
 # Stata's help varname, and further names that pandas does not allow.
 _STATA_WORDS = """
     _all _b _coef _cons _n _N _pi _pred _rc _se _skip byte double float if in int long strL using with

@@ -146,9 +146,8 @@ def is_text(series: pd.Series[Any]) -> bool:
 def as_text(series: pd.Series[Any]) -> pd.Series[Any]:
     """Texts, ``str`` of each cell, as a column of objects, with None for missing values."""
     cells = series.astype(object)
-    return pd.Series(
-        [None if absent else str(cell) for cell, absent in zip(cells, cells.isna(), strict=True)], dtype=object
-    )
+    texts = [None if absent else str(cell) for cell, absent in zip(cells, cells.isna(), strict=True)]
+    return pd.Series(texts, dtype=object)
 
 
 def is_midnight(series: pd.Series[Any]) -> bool:

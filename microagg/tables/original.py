@@ -204,17 +204,11 @@ def _is_plain(dialect: TextOptions) -> bool:
 def _tokens(body: Body, names: list[str], chunks: Sequence[Sequence[str]]) -> list[list[str]] | None:
     """The header and the cells of each record as in the file, with quotes. None if their division is not plain."""
     dialect = body.options
-    if (
-        not _is_plain(dialect)
-        or dialect.delimiter == " "
-        or (dialect.quote not in body.text and not dialect.skip_blanks)
-    ):
+    has_none = dialect.quote not in body.text and not dialect.skip_blanks
+    if not _is_plain(dialect) or dialect.delimiter == " " or has_none:
         return None
-    quote, delimiter, escaped = (
-        re.escape(dialect.quote),
-        re.escape(dialect.delimiter),
-        dialect.inner_quotes == "escaped",
-    )
+    quote, delimiter = re.escape(dialect.quote), re.escape(dialect.delimiter)
+    escaped = dialect.inner_quotes == "escaped"
     inside = rf"(?:[^{quote}\\]|\\.|{quote}{quote})*+" if escaped else rf"(?:[^{quote}]|{quote}{quote})*+"
     blanks = "[ ]*" if dialect.skip_blanks else ""
     around = "" if dialect.quote == "none" else rf"(?:{blanks}{quote}{inside}{quote})?"

@@ -138,9 +138,8 @@ def _names_of_kinds(labels: Mapping[Any, str], column: pd.Series[Any], point: st
     """Names of the codes of missing values, ascending: their ``labels``, with the code where another has that name."""
     texts = {code: f"{point}{code_text(code)}" for code in sorted(labels)}
     values = column.cat.categories if lossless.is_category(column) else column.dropna().unique()
-    names = _distinct(
-        [labels[code] or text for code, text in texts.items()], texts.values(), [*map(code_text, values), GAP]
-    )
+    titles = [labels[code] or text for code, text in texts.items()]
+    names = _distinct(titles, texts.values(), [*map(code_text, values), GAP])
     return dict(zip(texts, names, strict=True))
 
 
@@ -337,9 +336,8 @@ def left_out(frame: pd.DataFrame, name: str, original: Reading) -> list[Notice]:
     for column, series in frame.items():
         of_codes = sorted(original.value_labels.get(str(column), {}).items())
         labels = [f"{code:g} {text!r}" for code, text in of_codes if (series == code).any()]
-        if labels or (
-            series.isna().any() and column in original.frame and kinds_of_missing(original.frame, column).any()
-        ):
+        has_gaps = series.isna().any() and column in original.frame
+        if labels or (has_gaps and kinds_of_missing(original.frame, column).any()):
             lost.append(f"{column!r} ({listing(labels or ['missing'], 2)})")
     text = f"the file {name!r} has no labels of values or of missing values: lost are those of {listing(lost, 8)}."
     return [Notice("labels-left-out", f"{text[:-1]}; .dta and .sav keep them.")] if lost else []

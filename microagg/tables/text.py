@@ -470,10 +470,8 @@ def _record_notices(body: Body, divided: Divided) -> Iterator[Notice]:
 
 def _to_lines(records: Lines, body: Body, mended: Mapping[int, str] | None = None) -> tuple[Line, ...]:
     """The first records as lines of the file, with what they became."""
-    mark = body.options.delimiter
-    return tuple(
-        Line(n + body.first_line, mark.join(row), becomes=(mended or {}).get(n, "")) for n, row in records[:_MAX_LINES]
-    )
+    mark, new = body.options.delimiter, mended or {}
+    return tuple(Line(n + body.first_line, mark.join(row), becomes=new.get(n, "")) for n, row in records[:_MAX_LINES])
 
 
 # --- texts that cannot be divided -------------------------------------------------------------------------------------

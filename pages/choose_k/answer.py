@@ -32,9 +32,6 @@ _OPEN = ":gray[:material/pending:]"
 Exact = tuple[Release, Verdict]
 
 
-# --- the limits -------------------------------------------------------------------------------------------------------
-
-
 def controls(workspace: Workspace, rows: Callable[[], pd.DataFrame]) -> None:
     """Draw the limits in one row; a new limit of the risk chooses the smallest k that meets it, by ``rows()`` if need be."""
     acceptable = limits.current()
@@ -67,7 +64,7 @@ def controls(workspace: Workspace, rows: Callable[[], pd.DataFrame]) -> None:
             "The information loss: IL of numbers and dates, Total-IL where there are categories. A number of percent can "
             "be typed, too."
         )
-        _field("Largest acceptable loss", "w_limit", acceptable.loss, _LOSSES, _loss_label, take_loss, message)
+        _field("Largest acceptable loss", "w_limit", acceptable.loss, _LOSSES, "{:g} %".format, take_loss, message)
         with st.popover("Thresholds used in practice", type="tertiary", icon=":material/gavel:"):
             for rule in RULES:
                 st.markdown(f"**k = {rule.k}** · [{rule.authority}]({rule.url}): {rule.text}.")
@@ -86,7 +83,11 @@ def _field(
     message: str,
 ) -> None:
     options = sorted({*offered, value, NONE}, reverse=True)
-    how: dict[str, Any] = {"options": options, "format_func": write, "accept_new_options": True, "help": message}
+
+    def written(limit: float) -> str:
+        return "none" if limit == NONE else write(limit)
+
+    how: dict[str, Any] = {"options": options, "format_func": written, "accept_new_options": True, "help": message}
     state.tied(st.selectbox, label, key, value, take, width=270, **how)
 
 
@@ -103,27 +104,17 @@ def _limit(entered: float | str | None) -> float | None:
 
 
 def _risk_label(limit: float, *, by_k: bool) -> str:
-    if limit == NONE:
-        return "none"
     k = Limits(limit).smallest_k
     who = ", ".join(rule.authority for rule in RULES if rule.k == k)
     share = f"1 in {k:,}" if limit - 100 / k < 0.02 else f"{limit:g} %"
     return " · ".join(filter(None, [share, f"k = {k:,}" if by_k else "", who]))
 
 
-def _loss_label(limit: float) -> str:
-    return "none" if limit == NONE else f"{limit:g} %"
-
-
-# --- the answer -------------------------------------------------------------------------------------------------------
-
-
 def runs(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
     """Return the runs that can be chosen, the best known partitions among them, each with its ``risk`` and ``loss``."""
     measure = limits.current().measure
-    rows = certificate.with_best(
-        workspace, certificate.rows(workspace, variants, ks), ks, risks=measure != "max_reidentification"
-    )
+    rows = certificate.rows(workspace, variants, ks)
+    rows = certificate.with_best(workspace, rows, ks, risks=measure != "max_reidentification")
     if rows.empty:
         return rows
     risk = rows[measure] if measure in rows else pd.Series(np.nan, rows.index)
@@ -222,10 +213,8 @@ def _draw_run(
         key = f"take_{other['variant']}_{other['k']}"
         st.button(label, on_click=state.update, kwargs=choice, key=key, wrap=True)
     if cause.columns and not verdict.meets_risk:
-        what = ", ".join(map(str, cause.columns))
-        st.button(
-            escape_markdown(f"Leave out {what}"), on_click=_leave_out, args=(workspace, cause.columns), key="leave_out"
-        )
+        label = escape_markdown(f"Leave out {', '.join(map(str, cause.columns))}")
+        st.button(label, on_click=_leave_out, args=(workspace, cause.columns), key="leave_out")
         st.button("Change roles →", on_click=shell.lead_to, args=("data",), key="change_roles")
 
 

@@ -158,7 +158,9 @@ def _picture(
     else:
         picture = _curves(workspace, rows, measure, ks, floors, complete=complete)
         title += " by k"
-    captions = [*picture.captions, _stored_in_words(rows)]
+    n_stored = 0 if rows.empty else int(rows["stored"].sum())
+    stored = f"{n_stored:,} of {count(len(rows), 'run')} stored with microagg, timed on another machine."
+    captions = [*picture.captions, stored if n_stored else ""]
     return replace(picture, title=picture.title if complete else title, captions=captions)
 
 
@@ -180,11 +182,6 @@ def _draw_controls(workspace: Workspace) -> tuple[str, str] | None:
         measure = methods.pick_one(_measures(workspace), "w_measure")
         comparison.controls(workspace)
     return risk_map.options(workspace) if measure == MAP else None
-
-
-def _stored_in_words(rows: pd.DataFrame) -> str:
-    stored = 0 if rows.empty else int(rows["stored"].sum())
-    return f"{stored:,} of {count(len(rows), 'run')} stored with microagg, timed on another machine." if stored else ""
 
 
 def _curves(
@@ -239,9 +236,8 @@ def _guaranteed_in_words(workspace: Workspace, rows: pd.DataFrame) -> str:
         return ""
     if workspace.rules[1]:
         return f"**The guarantees beyond k cannot be met.** {sentence(workspace.rules[1])}"
-    guaranteed = (
-        f"**Guarantees beyond k**, as chosen on Release: {escape_markdown(guarantees.describe(workspace.requested))}."
-    )
+    asked = escape_markdown(guarantees.describe(workspace.requested))
+    guaranteed = f"**Guarantees beyond k**, as chosen on Release: {asked}."
     held = _of_chosen(workspace, rows).dropna(subset="guaranteed") if "guaranteed" in rows else rows.iloc[:0]
     if held.empty:
         return f"{guaranteed} Their loss is being computed."

@@ -48,8 +48,8 @@ def picture(
     """Return the map of ``what``, a risk and a loss; ``select`` is called after a click."""
     risk, loss = what
     choices, measure = state.current(), measures.RISKS[risk]
-    rows = _with_best(workspace, rows, ks, risk)
-    measured = rows if rows.empty else rows.dropna(subset=[risk, loss])
+    rows = certificate.with_best(workspace, rows, ks, risks=True)
+    measured = rows.dropna(subset=[risk, loss]) if risk in rows else rows.iloc[:0]
     if measured.empty:
         return waiting(measure, HEIGHT)
     missing = len(rows) - len(measured)
@@ -70,12 +70,6 @@ def picture(
     )
 
 
-def _with_best(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], risk: str) -> pd.DataFrame:
-    """Return the rows with those of searches, and with a column of the risk, NaN if it is unknown."""
-    rows = certificate.with_best(workspace, rows, ks, risks=True)
-    return rows if risk in rows else rows.assign(**{risk: np.nan})
-
-
 def _not_counted(workspace: Workspace, risk: str) -> str:
     """Return in Markdown what a risk does not count; empty if it counts all."""
     exposed = workspace.exposed
@@ -83,12 +77,8 @@ def _not_counted(workspace: Workspace, risk: str) -> str:
         return f" Estimated by {exposed.n_looked_up:,} of {workspace.n:,} records, drawn at random."
     left_out = [name for name in exposed.frame.columns if name not in exposed.counted]
     if risk in ("homogeneous", "t_closeness", "distinct_l") and left_out:
-        why = (
-            "missing values, or one value only"
-            if len(exposed.counted) < MOST_CONFIDENTIAL
-            else "missing values, or too many"
-        )
-        return f" Not counted: {escape_markdown(named(left_out))} ({why})."
+        further = "one value only" if len(exposed.counted) < MOST_CONFIDENTIAL else "too many"
+        return f" Not counted: {escape_markdown(named(left_out))} (missing values, or {further})."
     return ""
 
 
@@ -112,8 +102,6 @@ def _floors(workspace: Workspace, ks: Sequence[int], loss: str) -> dict[int, flo
         return {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks}
     return {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}
 
-
-# --- the figure -------------------------------------------------------------------------------------------------------
 
 HEIGHT = 500  # pixels
 

@@ -40,16 +40,10 @@ def is_under_way() -> bool:
     return job is not None and job.running
 
 
-def _compile(job: Job, workspace: Workspace) -> None:
-    jobs.compile_tasks(job, [compiling.SEARCH if workspace.is_numeric else compiling.MIXED])
-
-
 def _new_certificate(box: jobs.Results, workspace: Workspace, k: int) -> Certificate:
     """Return a certificate that starts from the best partition run here or stored; called in threads of jobs."""
-    results = [
-        result for result in (box.best.get((workspace.digest, k)), certificate.stored_best(workspace, k)) if result
-    ]
-    start = min(results, key=lambda result: result.information_loss, default=None)
+    known = (box.best.get((workspace.digest, k)), certificate.stored_best(workspace, k))
+    start = min(filter(None, known), key=lambda result: result.information_loss, default=None)
     labels = None if start is None else start.partition.labels
     return Certificate(workspace.data, k, labels)
 
@@ -124,7 +118,7 @@ def _start(workspace: Workspace, k: int, request: tuple[str, int, float]) -> Job
             job.message = f"k = {k}: best known {percent(search.losses[-1][1], 4)},{least} {left:.0f} s left"
             return job.should_continue()
 
-        _compile(job, workspace)
+        jobs.compile_tasks(job, [compiling.SEARCH if workspace.is_numeric else compiling.MIXED])
         job.check()
         search = store.get(key)
         if search is None:

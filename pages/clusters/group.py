@@ -158,9 +158,8 @@ def _changes(workspace: Workspace, partition: Partition, worst: metrics.LargestL
     """The released value of each record or group listed, in the attribute with the highest loss; of numbers, with the original."""
     # Only the attributes that are listed.
     attributes, places = np.unique(worst.attributes, return_inverse=True)
-    records = Records(
-        tuple(workspace.records.attributes[j] for j in attributes), workspace.records.values[:, attributes]
-    )
+    every = workspace.records
+    records = Records(tuple(every.attributes[j] for j in attributes), every.values[:, attributes])
     cells = list(zip(worst.records, places, strict=True))
     if workspace.is_numeric:
         means = partition.centroids(records.values)[partition.labels]

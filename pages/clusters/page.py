@@ -82,15 +82,11 @@ def _results(workspace: Workspace) -> dict[str, Result]:
     results |= dict(zip(names, partitions, strict=True))
     if not workspace.rules[0]:
         return results
-
-    def meet_guarantees() -> list[Result]:
-        return [workspace.with_guarantees(result) for result in results.values()]
-
     keys = [result.method.key for result in results.values()]
     digests = [digest_array(result.partition.labels) for result in results.values()]
     identity = (workspace.digest, workspace.exposed.digest, k, *keys, *digests)
-    message = "Forming groups that meet the guarantees"
-    held = jobs.once("held", identity, keys, message, meet_guarantees, workspace.n)
+    message, first = "Forming groups that meet the guarantees", list(results.values())
+    held = jobs.once("held", identity, keys, message, lambda: [*map(workspace.with_guarantees, first)], workspace.n)
     return dict(zip(results, held or [], strict=bool(held)))
 
 
@@ -187,9 +183,8 @@ def _remarks(view: View, workspace: Workspace) -> None:
             f"This is a sample of {workspace.n:,} of {workspace.n_complete:,} records; the loss of all records is lower."
         )
     if workspace.rules[0]:
-        message.append(
-            f"Groups meet the guarantees of the release: {escape_markdown(guarantees.describe(workspace.requested))}."
-        )
+        asked = escape_markdown(guarantees.describe(workspace.requested))
+        message.append(f"Groups meet the guarantees of the release: {asked}.")
     elif workspace.rules[1]:
         message.append(f"The guarantees beyond k cannot be met, so groups are drawn without them. {workspace.rules[1]}")
     if workspace.schema.strata:

@@ -119,9 +119,8 @@ def pick(workspace: Workspace) -> None:
         f"Records differ most along the two principal axes, which have this share of the {what}. Groups that overlap on "
         "the plane may differ in other attributes."
     )
-    state.bound(
-        st.selectbox, "Plane", "plane", selected=plane, options=list(titles), format_func=titles.get, help=message
-    )
+    how: dict[str, Any] = {"options": list(titles), "format_func": titles.get, "help": message}
+    state.bound(st.selectbox, "Plane", "plane", selected=plane, **how)
 
 
 def pick_attributes(workspace: Workspace) -> None:

@@ -245,9 +245,8 @@ def _weights(table: Table) -> None:
     if not weights:
         return
     first = escape_markdown(repr(weights[0]))
-    state.bound(
-        st.selectbox, "How the weights are released", "weights", options=list(_WEIGHTS), format_func=_WEIGHTS.get
-    )
+    how: dict[str, Any] = {"options": list(_WEIGHTS), "format_func": _WEIGHTS.get}
+    state.bound(st.selectbox, "How the weights are released", "weights", **how)
     st.caption(
         f"The weights in {first} enter group means and information loss; groups are formed without them. With the group's "
         "mean for each record, each group keeps its total weight."

@@ -277,17 +277,15 @@ def _ordinal(table: Table, name: str) -> None:
 
     if not columns.is_entered(table, name):
         st.info("The categories are in alphabetical order. Move lines below to put them in theirs.")
+    label = "The order: one category on each line, the lowest first"
     message = "A group becomes a range of this order; each step counts the same."
-    _editor(
-        table, name, "The order: one category on each line, the lowest first", "\n".join(levels), save, help=message
-    )
+    _editor(table, name, label, "\n".join(levels), save, help=message)
     _show_uncovered(table, name, "order", lambda lacking: save("\n".join([*levels, *lacking])))
     counts = columns.counts(table, name)
     in_order = bars({level: counts.get(level, 0) for level in levels})
+    title = f"{name}: {count(len(levels), 'category', 'categories')}"
     alt = f"How many records have each category of {name}, in its order."
-    show_figure(
-        in_order, title=f"{name}: {count(len(levels), 'category', 'categories')}", key="attribute_order", alt=alt
-    )
+    show_figure(in_order, title=title, key="attribute_order", alt=alt)
 
 
 def _edit_taxonomy(table: Table, name: str) -> None:

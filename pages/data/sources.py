@@ -41,10 +41,7 @@ _DELIMITERS = {
     "one or several blanks": " ",
     "blanks below each other": "fixed width",
 }
-_ENCODINGS = {
-    "UTF-8, or what the file says": None,
-    **{f"{name} ({codec})": codec for codec, name in ENCODINGS.items()},
-}
+_ENCODINGS = {"UTF-8, or what the file says": None, **{f"{name} ({codec})": codec for codec, name in ENCODINGS.items()}}
 _DECIMALS = {"point": ".", "comma": ","}
 _QUOTES = {'"double quotes"': '"', "'single quotes'": "'", "“typographic quotes”": "curly", "nothing": "none"}
 _HEADERS = {"the first line, unless it looks like data": None, "the first line": True, "none": False}
@@ -129,7 +126,9 @@ def upload() -> None:
         _show_done(table.read.done)
         _show_notices(of, table.read.notices)
     if reading:
-        _show_reading(reading)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f"Read with your settings: {_in_words(reading)}.", width="content")
+            _offer_usual(type="tertiary")
     _options(of, file.name, content, reading)
 
 
@@ -142,7 +141,11 @@ def _show_other_file(of: str) -> None:
         )
         with st.container(horizontal=True):
             st.button("Read it as that one", on_click=partial(state.update, digest=of))
-            st.button("Read it as usual", on_click=partial(state.update, digest="", reading=()))
+            _offer_usual()
+
+
+def _offer_usual(**how: Any) -> None:
+    st.button("Read it as usual", on_click=partial(state.update, digest="", reading=()), **how)
 
 
 def _show_notices(of: str, notices: Sequence[Notice]) -> None:
@@ -221,12 +224,6 @@ def _show_done(done: Sequence[Notice]) -> None:
     if lines := [line for notice in done for line in notice.lines]:
         with st.expander(f"Show {'the line' if len(lines) == 1 else f'these {len(lines):,} lines'}"):
             _show_lines(lines)
-
-
-def _show_reading(reading: Mapping[str, Any]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"Read with your settings: {_in_words(reading)}.", width="content")
-        st.button("Read it as usual", on_click=partial(state.update, digest="", reading=()), type="tertiary")
 
 
 def _in_words(reading: Mapping[str, Any]) -> str:
@@ -323,9 +320,11 @@ def _tie(
     widget: Callable[..., Any], of: str, label: str, argument: str, value: Any, read: Callable[[Any], Any], **how: Any
 ) -> None:
     """Draw ``widget`` tied to an argument of the reader; ``read`` turns an entry into its value."""
-    state.tied(
-        widget, label, f"u_{argument}", value, lambda entered: tables.read_with(of, **{argument: read(entered)}), **how
-    )
+
+    def take(entered: Any) -> None:
+        tables.read_with(of, **{argument: read(entered)})
+
+    state.tied(widget, label, f"u_{argument}", value, take, **how)
 
 
 def use_survey() -> None:

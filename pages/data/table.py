@@ -125,7 +125,8 @@ def _rows(
     reasons = {**columns.why(table), **reasons_to_look}
     return pd.DataFrame(
         {
-            "mark": [_status(column, reasons_to_look) for column in shown_columns],
+            # ⚠ needs a look, ✓ is decided, ○ has suggestions only.
+            "mark": ["⚠" if each.name in reasons_to_look else "✓" if each.decided else "○" for each in shown_columns],
             "column": list(names),
             # On a phone the first column that can be seen beside the names is the role.
             "role": [columns.ROLES[column.role] for column in shown_columns],
@@ -137,16 +138,6 @@ def _rows(
             "why": [reasons[name][:1].upper() + reasons[name][1:] for name in names],
         }
     )
-
-
-def _status(column: Column, reasons_to_look: Mapping[str, str]) -> str:
-    """Return the sign of a column that needs a look, is decided, or has suggestions only."""
-    if column.name in reasons_to_look:
-        return "⚠"
-    return "✓" if column.decided else "○"
-
-
-# --- what is selected -------------------------------------------------------------------------------------------------
 
 
 def _key(names: Sequence[str]) -> str:

@@ -31,10 +31,8 @@ def _duel() -> None:
     first, second = choices.first, choices.rival
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, field, name in (("Method", "first", first), ("Compared with", "rival", second)):
-            names = sorted(landscape.METHODS, key=lambda method: landscape.title(method).casefold())
-            state.bound(
-                st.selectbox, label, field, selected=name, options=names, format_func=landscape.title, width=260
-            )
+            keys = sorted(landscape.METHODS, key=lambda method: landscape.title(method).casefold())
+            state.bound(st.selectbox, label, field, selected=name, options=keys, format_func=landscape.title, width=260)
     table = landscape.duel(first, second)
     st.markdown(f"**{escape_markdown(conclusions.describe_duel(table, first, second))}**")
     if table.empty or first == second:

@@ -28,7 +28,8 @@ _AGAINST = {
 
 
 def section() -> None:
-    results = _stored_figures()
+    index = figures.RESULTS / "published.json"
+    results = _stored_figures(index.stat().st_mtime if index.is_file() else 0.0)
     _tally(results)
     left, right = st.columns(2)
     with left:
@@ -68,22 +69,16 @@ def _tally(results: literature.Stored) -> None:
     )
 
 
-def _stored_figures() -> literature.Stored:
-    index = figures.RESULTS / "published.json"
-    return _read_stored(index.stat().st_mtime if index.is_file() else 0.0)
-
-
 @st.cache_resource(max_entries=1, show_spinner=False)
-def _read_stored(stamp: float) -> literature.Stored:
+def _stored_figures(stamp: float) -> literature.Stored:
     return literature.Stored.read(figures.RESULTS)
 
 
 def _source(results: literature.Stored, paper: str, table: str) -> None:
     source = "This installation has no stored results."
     if results.date:
-        source = (
-            f"Source: results of {results.date}, stored by benchmarks/published.py with microagg {results.version}."
-        )
+        by = f"stored by benchmarks/published.py with microagg {results.version}"
+        source = f"Source: results of {results.date}, {by}."
     st.caption(f"{escape_markdown(source)} This command computes the table again:")
     st.code(f'microagg reproduce "{state.PAPERS[paper]}" --table "{table}"', language="bash")
 
@@ -157,9 +152,7 @@ def _coverage(results: literature.Stored, paper: str) -> None:
     rows = []
     for row in items.to_dict("records"):
         counts = f"{row['counts']}. " if row["counts"] else ""
-        item, content, reason = (
-            escape_markdown(text) for text in (row["item"], row["content"], counts + row["reason"])
-        )
+        item, content, reason = map(escape_markdown, (row["item"], row["content"], counts + row["reason"]))
         verdict = row["verdict"].capitalize() or "Not run"
         rows.append({"Item": f"**{item}**  \n{content}", "Verdict": f"**{verdict}**  \n{reason}"})
     totals = listing([f"{total} {verdict}" for verdict, total in items["verdict"].value_counts().items() if verdict])
@@ -201,9 +194,6 @@ def _pairwise_systematic(chosen: list[Figure]) -> None:
 @st.cache_data(show_spinner="Running P-S on raw and on scaled data …")
 def _readings(name: str, k: int) -> literature.Readings:
     return literature.readings(name, k)
-
-
-# --- Byun et al. on Adult ---------------------------------------------------------------------------------------------
 
 
 def _adult() -> None:

@@ -58,25 +58,20 @@ def _picture(key: str) -> None:
     if key in explain.EXPLAINED:
         rival = "v-mdav" if key == "mdav-star" else "mdav-star"
         shell.button(
-            f"Watch {title} decide, step by step →",
-            "steps",
-            lambda: state.update(watched=key, beside=rival, tick=0),
+            f"Watch {title} decide, step by step →", "steps", lambda: state.update(watched=key, beside=rival, tick=0)
         )
 
 
-def _doi(work: bibliography.Work) -> str:
-    return f", [{escape_markdown(work.doi)}](https://doi.org/{work.doi})" if work.doi else ""
+def _cited(work: bibliography.Work) -> str:
+    doi = f", [{escape_markdown(work.doi)}](https://doi.org/{work.doi})" if work.doi else ""
+    return f"{escape_markdown(work.title)}{doi}"
 
 
 def _facts(key: str) -> None:
     info = ALGORITHMS[key].info
     facts = [
         f"- Source: {escape_markdown(info.reference)}",
-        *(
-            f"  - {escape_markdown(work.title)}{_doi(work)}"
-            for work in bibliography.cited_works(info.reference)
-            if work.title
-        ),
+        *(f"  - {_cited(work)}" for work in bibliography.cited_works(info.reference) if work.title),
         f"- Group sizes: {info.sizes}; time {escape_markdown(info.complexity)}",
         f"- In code: `microagg.make({key!r}, k=3)`",
     ]

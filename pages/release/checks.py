@@ -32,9 +32,6 @@ _REQUEST = "remedies_asked"
 Remedies = list[tuple[str, Callable[[], None]]]
 
 
-# --- findings -----------------------------------------------------------------------------------------------------------
-
-
 def all_findings(workspace: Workspace, release: Release, counted: Finding, verdict: Verdict) -> list[Finding]:
     """Return all findings on the release, the worst first; ``counted`` is the one on the file's bytes."""
     others = [finding for finding in release.findings if finding.code not in {"undecided", "k"}]
@@ -103,9 +100,6 @@ def _take_back(finding: Finding, identity: Hashable) -> None:
     state.update(overridden=tuple(entry for entry in state.current().overridden if not entry.startswith(prefix)))
 
 
-# --- the page -----------------------------------------------------------------------------------------------------------
-
-
 def headline(findings: Sequence[Finding], identity: Hashable) -> str:
     """Return the verdict in Markdown: blocked, ready, or ready with limits that are not met and warnings."""
     if blocking := problems(findings, identity):
@@ -129,9 +123,7 @@ def _is_exceeded(finding: Finding) -> bool:
 
 def show(workspace: Workspace, findings: Sequence[Finding], identity: Hashable) -> None:
     """Draw problems and limits that are not met with their remedies, then warnings and passed checks, folded."""
-    stops, warnings, passed = (
-        [finding for finding in findings if finding.level == level] for level in ("stop", "warn", "ok")
-    )
+    stops, warnings, passed = ([each for each in findings if each.level == level] for level in ("stop", "warn", "ok"))
     _draw(workspace, [*stops, *filter(_is_exceeded, warnings)], identity)
     warnings = [finding for finding in warnings if not _is_exceeded(finding)]
     if warnings:
@@ -186,9 +178,6 @@ def _override(finding: Finding, key: str, identity: Hashable) -> None:
         st.button("Override this problem", on_click=override, key=f"override_{key}")
 
 
-# --- remedies -----------------------------------------------------------------------------------------------------------
-
-
 def _remedies(workspace: Workspace, finding: Finding) -> Remedies:
     """Return the remedies that need no computation: the label of each button and what it does."""
     table = workspace.table
@@ -204,9 +193,8 @@ def _remedies(workspace: Workspace, finding: Finding) -> Remedies:
     if finding.code == "homogeneity" and finding.columns:
         name = str(finding.columns[0])
         guarantee = partial(state.guarantee, "diversity", name, _DIVERSE)
-        return (
-            [(f"Have at least {_DIVERSE} values in each class", guarantee)] if all_columns[name].n_distinct > 1 else []
-        )
+        offer = (f"Have at least {_DIVERSE} values in each class", guarantee)
+        return [offer] if all_columns[name].n_distinct > 1 else []
     if finding.code == "outliers":
         outliers = {name: without_outliers(numbers) for name, numbers in _dropped(table, finding.columns)}
         return [
@@ -241,10 +229,8 @@ def _dropped(table: Table, names: Sequence[Hashable]) -> Iterator[tuple[str, Flo
 def _suggest_fixes(workspace: Workspace, identity: Hashable) -> None:
     """Draw each change that lowers the loss as a button, with the loss after it."""
     frame, options = workspace.table.original.frame, released.arguments(workspace)
-    message, n = "Trying remedies", workspace.n_complete
-    tried = jobs.once(
-        "remedies", identity, [options["method"]], message, lambda: list(try_remedies(frame, **options)), n
-    )
+    compute, n = lambda: list(try_remedies(frame, **options)), workspace.n_complete
+    tried = jobs.once("remedies", identity, [options["method"]], "Trying remedies", compute, n)
     if not tried:
         return
     baseline, *remedies = tried

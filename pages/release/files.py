@@ -87,9 +87,6 @@ def program(workspace: Workspace, release: Release) -> None:
         st.code(release.script(**workspace.table.origin, **files), language="python")
 
 
-# --- the report -------------------------------------------------------------------------------------------------------
-
-
 def contents(
     workspace: Workspace, release: Release, assessment: Assessment | None, findings: Sequence[Finding], data: bytes
 ) -> Callable[..., dict[str, Any]] | None:
@@ -181,9 +178,8 @@ def is_compared(workspace: Workspace) -> bool:
     """Whether all that the report compares is computed."""
     _, ks, cells, risks = _cells(workspace)
     certificate.floors(workspace, ks)  # starts to complete them
-    return not certificate.is_rising(workspace) and not any(
-        jobs.results().lacks(workspace, cell, risks=risks) for cell in cells
-    )
+    lacks_some = any(jobs.results().lacks(workspace, cell, risks=risks) for cell in cells)
+    return not certificate.is_rising(workspace) and not lacks_some
 
 
 def _comparison(workspace: Workspace) -> pd.DataFrame | None:
@@ -200,8 +196,6 @@ def _comparison(workspace: Workspace) -> pd.DataFrame | None:
         floor=table["k"].map(floors).astype(float), n_records=workspace.n, chosen=chosen
     )
 
-
-# --- an earlier release of the same file --------------------------------------------------------------------------------
 
 _FILE = "w_earlier"
 

@@ -71,9 +71,6 @@ def body() -> None:
             st.rerun()
 
 
-# --- the verdict --------------------------------------------------------------------------------------------------------
-
-
 def _verdict(
     workspace: Workspace,
     release: Release,
@@ -135,18 +132,14 @@ def _compare(workspace: Workspace, release: Release) -> None:
         st.button(label, on_click=state.update, kwargs={"method": state.FOUND}, key="take_best", wrap=True)
 
 
-# --- options ------------------------------------------------------------------------------------------------------------
-
-
 def _values(workspace: Workspace) -> None:
     statistic = released.statistic(workspace)
     message = (
         "Mean or median of numbers and dates, the middle one of ordered categories, the most frequent one of others. Or "
         "what the records of a group have in common: [30, 45] and Blue collar, or {Craft-repair, Sales}."
     )
-    state.either(
-        "Values of a group become their", "statistic", _STATISTICS, selected=statistic, wrap=True, help=message
-    )
+    label = "Values of a group become their"
+    state.either(label, "statistic", _STATISTICS, selected=statistic, wrap=True, help=message)
     if statistic in ("mean", "median"):
         message = (
             "Off: means have as many decimals as the file, and integers stay integers. k is counted after rounding."

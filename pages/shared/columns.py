@@ -231,9 +231,8 @@ def _would_be_lost(table: Table, all_columns: Mapping[str, Column]) -> dict[str,
     n = len(table.frame)
     nested = {name: tree for (option, name), tree in entered(table).items() if option == "taxonomies"}
     flat = {name: name not in nested or Taxonomy.of(nested[name]).is_flat for name in all_columns}
-    return {
-        name: why for name, column in all_columns.items() if (why := package.would_be_lost(column, n, flat=flat[name]))
-    }
+    reasons = {name: package.would_be_lost(each, n, flat=flat[name]) for name, each in all_columns.items()}
+    return {name: why for name, why in reasons.items() if why}
 
 
 def quasi_identifiers(table: Table) -> list[str]:

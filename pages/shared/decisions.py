@@ -99,9 +99,6 @@ def entry_of(text: str) -> Entry:
     return Entry(name, digest, {option: value})
 
 
-# --- what a person has to decide of suggestions -------------------------------------------------------------------------
-
-
 def consistent(all_columns: Mapping[str, Column], pairs: Iterable[Following]) -> dict[str, Column]:
     """Return the columns without quasi-identifiers that follow from a confidential column.
 

@@ -133,9 +133,6 @@ def _held(workspace: Workspace) -> tuple[str, bytes] | None:
     return held
 
 
-# --- risk and loss ------------------------------------------------------------------------------------------------------
-
-
 def _assessed(release: Release, identity: Hashable) -> Hashable:
     """Return what tells an assessment from others: its sentences have the lower bound, which a search raises."""
     return identity, release.report.measured.lower_bound

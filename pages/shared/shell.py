@@ -207,9 +207,6 @@ def go(name: str) -> None:
     st.switch_page(_path_of(name), query_params=state.to_query())
 
 
-# --- the header of every page -----------------------------------------------------------------------------------------
-
-
 def draw_header(page: StreamlitPage) -> None:
     """Draw a page's title. On pages whose results depend on data, method and k, draw these beside it."""
     name = name_of(page)

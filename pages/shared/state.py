@@ -37,10 +37,7 @@ AGAINST = ("k", "records", "class_penalty")  # the experiments among the stored 
 BYUN = "byun-2007"
 PAPERS = {**literature.PAPERS, BYUN: "Byun, Kamra, Bertino & Li 2007 (Adult)"}  # whose printed results are shown
 # What entries of earlier addresses are now.
-_EARLIER = {
-    ("stored", "adult"): {"stored": "printed", "paper": BYUN},
-    ("stored", "beyond"): {"stored": "best"},
-}
+_EARLIER = {("stored", "adult"): {"stored": "printed", "paper": BYUN}, ("stored", "beyond"): {"stored": "best"}}
 FILE = "MICROAGG_FILE"  # the environment variable that names a file to begin with
 AS_USUAL = -1  # records compared by default: all, or a sample where there are categories and many
 

@@ -16,12 +16,7 @@ import streamlit as st
 
 from microagg import DataError, DatasetUnavailableError, datasets
 from microagg.columns.schema import Schema
-from microagg.tables import (
-    WRITTEN_ENDINGS,
-    Line,
-    Offer,
-    Reading,
-)
+from microagg.tables import WRITTEN_ENDINGS, Line, Offer, Reading
 from microagg.tables.original import alike
 from pages.shared import state
 
@@ -101,10 +96,8 @@ def reading(digest: str) -> dict[str, Any]:
 def read_with(digest: str, **changes: Any) -> None:
     """Callback: change the arguments that read the uploaded file of this digest. None is the default."""
     changed = {name: value for name, value in (reading(digest) | changes).items() if value is not None}
-    state.update(
-        digest=digest,
-        reading=tuple(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in changed.items()),
-    )
+    texts = tuple(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in changed.items())
+    state.update(digest=digest, reading=texts)
 
 
 def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | None = None, of: str = "") -> None:

@@ -133,9 +133,6 @@ def animation(
     return page(drawn, " beside ".join(side["title"] for side in drawn["sides"]) + ", step by step")
 
 
-# --- data of the drawing ----------------------------------------------------------------------------------------------
-
-
 class Watched(NamedTuple):
     """A run to be drawn."""
 

@@ -201,9 +201,6 @@ def _ordered_distances(pairs: _Pairs, overall: FloatArray) -> FloatArray:
     return np.asarray(total / (m - 1))
 
 
-# --- values of numbers -----------------------------------------------------------------------------------------------
-
-
 def interval_disclosure(X: ArrayLike, released: ArrayLike, width: float) -> FloatArray:
     """Share of the records, 0 to 1 (lower is better), with the original in an interval around the released value.
 

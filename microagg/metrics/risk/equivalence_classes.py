@@ -96,9 +96,6 @@ def max_reidentification(smallest: float, predicted: Iterable[float] = ()) -> fl
     return max([1.0 / float(smallest), *predicted])
 
 
-# --- unique records ---------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class Uniqueness:
     """The ``n_classes`` classes of ``n_records`` records that are equal in some columns.
@@ -160,9 +157,6 @@ def record_classes(frame: IntoDataFrame, columns: Sequence[Hashable]) -> IntArra
     if len(frame) == 0:
         raise DataError("the data have no records: give at least one.")
     return numbered(frame, names)
-
-
-# --- households and populations ---------------------------------------------------------------------------------------
 
 
 def household_risk(classes: IntArray, households: IntArray) -> FloatArray:

@@ -262,9 +262,8 @@ class Report:
                 is_closed = loss.gap <= _CLOSED
                 text += ", so this is the optimum" if is_closed else f" (gap {percent(100.0 * loss.gap)})"
         name, highest = max(loss.attributes.items(), key=lambda item: item[1])
-        return f"{text}." + (
-            f" It is highest for {str(name)!r}: {percent(highest)}." if len(loss.attributes) > 1 else ""
-        )
+        further = f" It is highest for {str(name)!r}: {percent(highest)}." if len(loss.attributes) > 1 else ""
+        return f"{text}.{further}"
 
     def _remarks(self) -> list[str]:
         """Sentences on records left out, columns without a role, and accepted findings."""
@@ -273,11 +272,9 @@ class Report:
             *(each.text for each in self.findings if self.shuffled and (each.code, each.level) == ("order", "ok")),
         ]
         if self.n_dropped:
-            n = self.n_records + self.n_dropped
+            dropped, n = counted(self.n_dropped, "record"), self.n_records + self.n_dropped
             were = "was" if self.n_dropped == 1 else "were"
-            sentences.append(
-                f"{counted(self.n_dropped, 'record')} of {n:,} with a missing quasi-identifier {were} left out."
-            )
+            sentences.append(f"{dropped} of {n:,} with a missing quasi-identifier {were} left out.")
         if self.constant_columns:
             sentences.append(f"One value only, and no part in distances: {quoted(self.constant_columns)}.")
         if self.undeclared_columns:
