@@ -178,11 +178,8 @@ def rewritten(task: Rewriting, ending: str) -> Written | None:
             variable = _replaced(frame[name], with_kinds(original, origins[name]), variable, source_ending)
         # The label of a code without records could reveal records that are left out.
         codes, is_mean = set(variable.cells.dropna()), name in task.measured and name not in task.unchanged
-        labels = {
-            code: text
-            for code, text in variable.labels.items()
-            if code in codes and not (is_mean and means_no_value(text))
-        }
+        of_codes = {code: text for code, text in variable.labels.items() if code in codes}
+        labels = {code: text for code, text in of_codes.items() if not (is_mean and means_no_value(text))}
         if is_mean and _is_missing_code(variable).any():
             variable = variable._replace(missing=())
         cells = variable.cells.fillna("") if variable.kind == "string" else variable.cells

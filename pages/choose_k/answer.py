@@ -262,11 +262,8 @@ def _suggest_alternatives(
         near = judged[judged[met]].sort_values(order, kind="stable")
         if len(near):
             best = near.iloc[0]
-            lacks = (
-                f"loses {limits.written(best['loss'], acceptable.loss)}"
-                if met == "meets_risk"
-                else f"has {limits.risk_name(acceptable)} {limits.written(best['risk'], acceptable.risk)}"
-            )
+            loss, risk = limits.written(best["loss"], acceptable.loss), limits.written(best["risk"], acceptable.risk)
+            lacks = f"loses {loss}" if met == "meets_risk" else f"has {limits.risk_name(acceptable)} {risk}"
             title = "" if best["variant"] == run["variant"] else f" ({best['title']})"
             parts.append(f"k = {best['k']:,}{title} {lacks}")
             offers.append((f"Use {_name(best)}", best))

@@ -5,6 +5,7 @@ k is set by a click on the curve, by a limit (``answer``) or by its field at the
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def body() -> None:
         st.error(sentence(error))
         return
     variants = methods.sweep_methods(workspace, names)
-    chosen = _with_chosen(workspace, variants)
+    chosen = methods.with_chosen(workspace, variants)
     answer.controls(workspace, lambda: answer.runs(workspace, chosen, _all_ks(workspace, ks)))
     cells, risks = _cells(workspace, variants, ks, measure)
     job = jobs.sweep(workspace, cells, risks=risks) if names else None
@@ -75,14 +76,6 @@ def body() -> None:
     _draw_table(workspace, rows, ks, risks=on_map is not None)
 
 
-def _with_chosen(workspace: Workspace, variants: Mapping[Method, str]) -> dict[Method, str]:
-    """Return the compared methods, and the chosen one if it is not among them."""
-    name = methods.chosen(workspace)
-    if name == state.FOUND or name in variants.values():
-        return dict(variants)
-    return {**variants, methods.method(workspace, name): name}
-
-
 def _all_ks(workspace: Workspace, ks: Sequence[int]) -> list[int]:
     """Return the compared values of k, the chosen one, and the smallest that meets the limit of the risk."""
     acceptable = limits.current()
@@ -98,13 +91,9 @@ def _cells(
     # Polishing takes long: the chosen k goes first then.
     order = spread(ks, first=state.current().k if any(method.polish for method in variants) else None)
     cells = [(method, k) for k in order for method in variants]
-    chosen = _with_chosen(workspace, variants)
-    of_chosen = [
-        (method, k)
-        for method, name in chosen.items()
-        for k in _all_ks(workspace, ks)
-        if name == methods.chosen(workspace)
-    ]
+    name = methods.chosen(workspace)
+    chosen = [method for method, variant in methods.with_chosen(workspace, variants).items() if variant == name]
+    of_chosen = [(method, k) for method in chosen for k in _all_ks(workspace, ks)]
     cells = [*(cell for cell in of_chosen if cell not in cells), *cells]
     # Of a benchmark losses are stored; time counts on this machine.
     if not risks and measure != "seconds":
@@ -282,18 +271,16 @@ def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _draw_table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, risks: bool) -> None:
     number = st.column_config.NumberColumn
+    percentage = partial(number, format="%.2f")
     columns: dict[str, Any] = {"title": "Method", "k": "k"}
     numeric = workspace.is_numeric
     rows = certificate.with_gaps(workspace, certificate.with_best(workspace, rows, ks, risks=risks))
-    gap = number(
-        "Gap (%)",
-        format="%.2f",
-        help=f"100 · ({'IL' if numeric else 'Total-IL'} / lower bound − 1). A search, above, narrows it.",
-    )
+    loss = "IL" if numeric else "Total-IL"
+    gap = percentage("Gap (%)", help=f"100 · ({loss} / lower bound − 1). A search, above, narrows it.")
     if numeric:
         columns |= {
-            "information_loss": number("IL (%)", format="%.2f", help="Information loss: 100 · SSE / SST."),
-            "unpolished": number("IL before polishing (%)", format="%.2f"),
+            "information_loss": percentage("IL (%)", help="Information loss: 100 · SSE / SST."),
+            "unpolished": percentage("IL before polishing (%)"),
             "gap": gap,
             "sse": number("SSE", format="%.1f", help="In squared units of the scaled data."),
         }
@@ -301,9 +288,7 @@ def _draw_table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, 
             del columns["unpolished"]
     else:
         columns |= {
-            "information_loss": number(
-                "Loss (%)", format="%.2f", help="Information loss Total-IL, as a share of the largest."
-            ),
+            "information_loss": percentage("Loss (%)", help="Information loss Total-IL, as a share of the largest."),
             "gap": gap,
             "total_information_loss": number("Total-IL", format="%.1f"),
             "discernibility": number(
@@ -311,18 +296,15 @@ def _draw_table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, 
             ),
         }
         if workspace.classes is not None:
-            columns["classification"] = number(
-                "CM (%)",
-                format="%.2f",
-                help="Classification metric: records without their group's most frequent label.",
-            )
+            message = "Classification metric: records without their group's most frequent label."
+            columns["classification"] = percentage("CM (%)", help=message)
     if workspace.is_sample:
         del columns["gap"]
     for name, risk in RISKS.items():
         if name in rows:
-            columns[name] = number(f"Risk: {risk.label.lower()} (%)", format="%.2f", help=risk.meaning)
+            columns[name] = percentage(f"Risk: {risk.label.lower()} (%)", help=risk.meaning)
     if "guaranteed" in rows:
-        columns["guaranteed"] = number("Loss with guarantees (%)", format="%.2f")
+        columns["guaranteed"] = percentage("Loss with guarantees (%)")
     columns |= {
         "n_groups": "Groups",
         "smallest_group": "Smallest group",

@@ -163,16 +163,8 @@ def _acceptable(figure: go.Figure, limits: Limits, across: Axis, upward: Axis) -
     top = upward.high if limits.loss is None else upward.within(limits.loss)
     if right <= across.low or top <= upward.low:
         return
-    figure.add_shape(
-        type="rect",
-        x0=across.low,
-        x1=right,
-        y0=upward.low,
-        y1=top,
-        layer="below",
-        name="acceptable",
-        **theme.ACCEPTABLE,
-    )
+    edges = {"x0": across.low, "x1": right, "y0": upward.low, "y1": top}
+    figure.add_shape(type="rect", **edges, layer="below", name="acceptable", **theme.ACCEPTABLE)
     x, y = across.coordinate(across.low), upward.coordinate(top)
     _note(figure, "meets the limits", x, y, xanchor="left", yanchor="top")
 
@@ -201,17 +193,14 @@ def _impossible(figure: go.Figure, limits: Limits, across: Axis, upward: Axis) -
 def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: Axis) -> None:
     """Shade the losses below the lower bounds, where the risk is 1/k."""
     ks = sorted(floors, reverse=True)
+    # Between two k the smaller one counts.
+    line = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot", "shape": "vh"}
     figure.add_scatter(
         x=[across.low, *(100 / k for k in ks)],
         y=[floors[ks[0]], *(floors[k] for k in ks)],
         name="lower bound",
         mode="lines",
-        line={
-            "color": theme.NEUTRAL,
-            "width": 1.5,
-            "dash": "dot",
-            "shape": "vh",
-        },  # between two k the smaller one counts
+        line=line,
         fill="tozeroy",
         fillcolor=theme.FLOOR_FILL,
         hoverinfo="skip",

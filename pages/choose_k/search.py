@@ -88,12 +88,9 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
             st.button(f"Search for {SECONDS} s{more}", on_click=ask, type="primary", icon=":material/search:")
         if newest:
             groups = pd.DataFrame({"record": workspace.frame.index, "group": newest.partition.labels + 1})
-            download(
-                "Download the best partition (CSV)",
-                lambda: to_csv(groups),
-                f"{file_name(f'{workspace.table.title} k={k} groups')}.csv",
-                help="The group of each record, in the order of the file.",
-            )
+            name = f"{file_name(f'{workspace.table.title} k={k} groups')}.csv"
+            message = "The group of each record, in the order of the file."
+            download("Download the best partition (CSV)", lambda: to_csv(groups), name, help=message)
     if newest and workspace.is_sample:
         st.caption("This partition is one of the sample, so it cannot be released. Use all records and search again.")
     if workspace.is_sample:

@@ -92,16 +92,10 @@ def planes(
             look = {**marker, "color": marker["color"][view.rows[at]], "opacity": opacity, "size": 6 + 2 * is_standing}
             _records(figure, view, view.rows[at], [texts[i] for i in at], look)
         if "cmin" in marker:
-            bar = {
-                "tickvals": [0, 1],
-                "ticktext": [f"≤ {ends[0]:.3g}", f"{ends[1]:.3g}"],
-                "thickness": 8,
-                "len": 0.85,
-                "y": 0,
-                "yanchor": "bottom",
-            }
+            ticks = {"tickvals": [0, 1], "ticktext": [f"≤ {ends[0]:.3g}", f"{ends[1]:.3g}"]}
             title = {"text": f"loss of a record, {unit}", "side": "right"}
-            figure.update_traces({"marker": {"showscale": True, "colorbar": {**bar, "title": title}}}, selector=-1)
+            bar = {**ticks, "title": title, "thickness": 8, "len": 0.85, "y": 0, "yanchor": "bottom"}
+            figure.update_traces({"marker": {"showscale": True, "colorbar": bar}}, selector=-1)
         figure.update_xaxes(range=view.x.range(), zeroline=False, **view.x.layout())
         figure.update_yaxes(range=view.y.range(), zeroline=False, **view.y.layout())
         # Without a mode a finger scrolls the page; the buttons zoom.

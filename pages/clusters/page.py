@@ -146,15 +146,8 @@ def _linked(workspace: Workspace, view: View, sides: list[Side]) -> None:
         only = len(sides) > 1 and st.toggle(label, key="clusters_differences", help=message)
         if chosen is not None:
             st.button("× All groups", on_click=group.choose, args=(workspace, None))
-    drawn = figures.planes(
-        view,
-        sides,
-        workspace.frame.index,
-        loss="SSE" if is_numeric else "Total-IL",
-        unit="% of variation" if is_numeric else "% of the largest possible",
-        group=chosen,
-        differences=only,
-    )
+    loss, unit = ("SSE", "% of variation") if is_numeric else ("Total-IL", "% of the largest possible")
+    drawn = figures.planes(view, sides, workspace.frame.index, loss=loss, unit=unit, group=chosen, differences=only)
     for place, (column, figure) in enumerate(zip(st.columns(len(sides)), drawn, strict=True)):
         key, title = f"plane_{place}", sides[place].title
         with column:

@@ -289,11 +289,8 @@ def _beginning(identity: str, _table: Table) -> pd.DataFrame:
 def _records(table: Table, size: str) -> None:
     st.header("Records")
     first = _beginning(table.identity, table)
-    parts = [
-        f"the first {there:,} {what}"
-        for there, of, what in zip(first.shape, table.frame.shape, ("records", "columns"), strict=True)
-        if there < of
-    ]
+    sizes = zip(first.shape, table.frame.shape, ("records", "columns"), strict=True)
+    parts = [f"the first {there:,} {what}" for there, of, what in sizes if there < of]
     st.caption(f"{size}. Shown are {' and '.join(parts)}." if parts else f"{size}.")
     st.dataframe(first, width="stretch", height=360)
 

@@ -298,15 +298,11 @@ def _edit_taxonomy(table: Table, name: str) -> None:
         _take((table.identity, name, _TAXONOMY), tree.to_text(), lambda: enter(make()))
 
     _one_click(table, name, tree, put)
-    _editor(
-        table,
-        name,
-        _TAXONOMY,
-        tree.to_text(),
-        lambda text: enter(Taxonomy.from_text(text)),
-        help="The root on the first line; two blanks more for each level below. All values must be equally deep: where a "
-        "branch has fewer levels, repeat its name (Private below Private).",
+    message = (
+        "The root on the first line; two blanks more for each level below. All values must be equally deep: where a "
+        "branch has fewer levels, repeat its name (Private below Private)."
     )
+    _editor(table, name, _TAXONOMY, tree.to_text(), lambda text: enter(Taxonomy.from_text(text)), help=message)
     _show_uncovered(table, name, "taxonomy", lambda lacking: put(lambda: tree.with_values(lacking)))
 
 

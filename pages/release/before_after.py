@@ -65,16 +65,10 @@ def _draw_tiles(figures: Sequence[Figure]) -> None:
         measure = figure.measure
         delta = None if figure.before is None else f"before: {in_unit(figure.before, measure.unit)}"
         direction = "lower" if measure.better == "low" else "higher"
-        explanation = f"{measure.meaning} The {direction}, the better. {measure.source}"
+        explanation = escape_markdown(f"{measure.meaning} The {direction}, the better. {measure.source}")
+        title, after = escape_markdown(_title(figure)), in_unit(figure.after, measure.unit)
         with column:
-            st.metric(
-                escape_markdown(_title(figure)),
-                in_unit(figure.after, measure.unit),
-                delta=delta,
-                delta_color="off",
-                delta_arrow="off",
-                help=escape_markdown(explanation),
-            )
+            st.metric(title, after, delta, delta_color="off", delta_arrow="off", help=explanation)
             st.caption(escape_markdown(figure.sentence))
 
 

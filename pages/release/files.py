@@ -70,12 +70,8 @@ def recipe_button(workspace: Workspace, recipe: dict[str, Any]) -> None:
         "What microagg.replay needs, besides the original file, to make the same release again. Keep it with the original, "
         "not with the release."
     )
-    download(
-        "Recipe",
-        lambda: json.dumps(recipe, indent=2, ensure_ascii=False),
-        f"{file_stem(workspace)}_recipe.json",
-        help=message,
-    )
+    write = partial(json.dumps, recipe, indent=2, ensure_ascii=False)
+    download("Recipe", write, f"{file_stem(workspace)}_recipe.json", help=message)
 
 
 def program(workspace: Workspace, release: Release) -> None:
@@ -152,9 +148,8 @@ def _cells(workspace: Workspace) -> tuple[dict[Method, str], list[int], list[job
     except MicroaggError:  # Choose k shows what is wrong
         ks = {state.current().k}
     ks = {k for k in ks if k <= certificate.most_k(workspace)}
-    name, variants = methods.chosen(workspace), methods.sweep_methods(workspace, methods.compared(workspace))
-    if name != state.FOUND and name not in variants.values():
-        variants[methods.method(workspace, name)] = name
+    compared = methods.sweep_methods(workspace, methods.compared(workspace))
+    variants = methods.with_chosen(workspace, compared)
     cells = [(method, k) for k in sorted(ks) for method in variants]
     risks = bool(workspace.requested)  # the loss with guarantees is computed with them
     return variants, sorted(ks), cells if risks else certificate.not_stored(workspace, cells), risks

@@ -75,11 +75,8 @@ class Results:
         """Return the rows of ``cells`` computed so far, with the risks computed so far."""
         digest, exposed = workspace.digest, workspace.exposed.digest
         with self.lock:
-            rows = [
-                self.rows[digest, *cell] | self.risks.get((exposed, *cell), {})
-                for cell in cells
-                if (digest, *cell) in self.rows
-            ]
+            there = [cell for cell in cells if (digest, *cell) in self.rows]
+            rows = [self.rows[digest, *cell] | self.risks.get((exposed, *cell), {}) for cell in there]
         return pd.DataFrame(rows)
 
     def lacks(self, workspace: Workspace, cell: Cell, *, risks: bool) -> bool:

@@ -103,6 +103,13 @@ def sweep_methods(workspace: Workspace, names: Sequence[str]) -> dict[Method, st
     return {method(workspace, name): name for name in names}
 
 
+def with_chosen(workspace: Workspace, variants: Mapping[Method, str]) -> dict[Method, str]:
+    """Return compared methods, and the chosen one if it is not among them."""
+    name = chosen(workspace)
+    is_compared = name == state.FOUND or name in variants.values()
+    return {**variants} if is_compared else {**variants, method(workspace, name): name}
+
+
 def title(name: str) -> str:
     return "Best known" if name == state.FOUND else VARIANTS[name].title
 

@@ -114,12 +114,8 @@ def _player(seen: Watched, keys: list[str]) -> dict[str, Any]:
 def _take_away(keys: list[str], drawn: dict[str, Any]) -> None:
     title = " and ".join(methods.title_of(key) for key in keys)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        download(
-            "Animation (HTML)",
-            lambda: player.page(drawn, f"{title} step by step"),
-            f"{'_and_'.join(keys)}_step_by_step.html",
-            help="One file that plays in any browser, offline.",
-        )
+        name, message = f"{'_and_'.join(keys)}_step_by_step.html", "One file that plays in any browser, offline."
+        download("Animation (HTML)", lambda: player.page(drawn, f"{title} step by step"), name, help=message)
         st.caption("The address of this page opens this step.")
 
 

@@ -266,11 +266,8 @@ def choices(recipe: Mapping[str, Any], report: Report) -> list[tuple[str, str]]:
     seed of a random order is left out, as it would undo the order.
     """
     chosen = recipes.choices(recipe)
-    lines = [
-        *_method_choices(chosen, recipe["params"], report),
-        *_worded_choices(chosen, report),
-        *_column_choices(chosen, report),
-    ]
+    of_method = _method_choices(chosen, recipe["params"], report)
+    lines = [*of_method, *_worded_choices(chosen, report), *_column_choices(chosen, report)]
     if report.shuffled:
         lines.append(("Order of the records", "random"))
     if chosen["random_state"] is not None:
