@@ -277,9 +277,8 @@ def _making(recipe: Mapping[str, Any]) -> str:
     options = {option.name: values[option.name] for option in OPTIONS if option.is_chosen(values[option.name])}
     defaults = {param.name: param.default for param in algorithm(recipe["method"]).params}
     params = {name: value for name, value in recipe["params"].items() if value != defaults.get(name)}
-    arguments = {"k": recipe["k"], "method": recipe["method"], **options} | (
-        {"method_params": params} if params else {}
-    )
+    further = {"method_params": params} if params else {}
+    arguments = {"k": recipe["k"], "method": recipe["method"], **options, **further}
     return _call("microagg.microaggregate", ["original.frame"], arguments)
 
 
