@@ -42,8 +42,10 @@ def is_under_way() -> bool:
 
 def _new_certificate(box: jobs.Results, workspace: Workspace, k: int) -> Certificate:
     """Return a certificate that starts from the best partition run here or stored; called in threads of jobs."""
-    known = (box.best.get((workspace.digest, k)), certificate.stored_best(workspace, k))
-    start = min(filter(None, known), key=lambda result: result.information_loss, default=None)
+    results = [
+        result for result in (box.best.get((workspace.digest, k)), certificate.stored_best(workspace, k)) if result
+    ]
+    start = min(results, key=lambda result: result.information_loss, default=None)
     labels = None if start is None else start.partition.labels
     return Certificate(workspace.data, k, labels)
 
