@@ -29,9 +29,10 @@ the latest.
 2. Records are moved and exchanged among groups until nothing is gained.
 3. A few neighboring groups are taken apart and put together otherwise, again and again; what lowers the loss stays.
    This is done 20 times (quick effort), 100 times (moderate), 200 times (usual) or 2,000 times (thorough) for each
-   group there is, but no more than 10,000, 50,000, 100,000 or 2,000,000 times in all; half as often where records hold
-   categories (moderate is as usual there), and the less often the more k is above 20 (at k = 100 a fifth as often), as
-   each time takes longer. With a number of seconds, about so long: the quick effort is timed, and what it took for an
+   group there is, but no more than 10,000, 50,000, 100,000 or 2,000,000 times in all; where records hold categories,
+   half as often for each group, but up to five times as often in all (moderate is as usual there); and the less often
+   the more k is above 20 (at k = 100 a fifth as often), as each time takes longer. With a number of seconds, about so
+   long: the quick effort is timed, and what it took for an
    iteration says how many more there is time for, one for each group at least. With this number the same groups are
    made again.
 
@@ -39,7 +40,9 @@ With rules that groups have to keep of confidential attributes, these are made t
 starts then: groups of step 1 and of t-closeness first that are as large as groups have to be to keep the rules, or
 larger; where most groups of step 1 lack something, the groups of steps 2 and 3 are none of them. The best result is
 improved in further rounds, until records were examined 20,000 (quick), 1,000,000 (thorough) or 100,000 (otherwise)
-times; see :mod:`microagg.kernels.local_search.guarded`.
+times; see :mod:`microagg.kernels.local_search.guarded`. More than 2,000 records are searched by regions. They consist
+of groups of t-closeness first, merged where they lack something, so that each region keeps the rules as a whole. This
+is done three times, with other borders, at the quick effort, or the usual one if thorough is chosen.
 
 Numbers of a single attribute are sorted and cut optimally instead, as by MHM: nothing loses less.
 
@@ -68,7 +71,8 @@ from microagg.algorithms.base import LOCAL_SEARCH, Info, Microaggregator, Param,
 from microagg.columns.records import Records
 from microagg.kernels.local_search import guarded, mixed_search
 from microagg.kernels.local_search.guarded import Rules
-from microagg.kernels.local_search.iterated import improve, search_regions
+from microagg.kernels.local_search.iterated import divide, improve, records_of, search_regions
+from microagg.kernels.local_search.mixed_search import centers_of
 from microagg.kernels.paths import by_value, split_path
 from microagg.partition import Partition, canonical_labels
 from microagg.progress import checkpoint, watched
@@ -83,8 +87,12 @@ EXAMINED = {"quick": 20_000, "moderate": 100_000, "usual": 100_000, "thorough": 
 #: Groups are begun with that are so many times as large as those that can keep the rules.
 STARTS = (1.4, 1.0, 2.0)
 
-#: The share of that for records that hold categories.
-MIXED_SHARE = 0.5
+#: With rules to keep, more records than this are searched by regions of about so many, so often; a region has room for
+#: so many of the smallest groups that can keep the rules.
+MOST_WITH_RULES, ROUNDS, GROUPS_IN_REGION = 2_000, 3, 20
+
+#: For records that hold categories: the share of the iterations for each group, and how many times the most in all.
+MIXED_SHARE, MIXED_TIMES = 0.5, 10
 
 #: More records than this are not compared with all others: MDAV+ compares them by a tree, Mondrian divides them before.
 MOST_FOR_MDAV_STAR, MOST_FOR_K_MEMBER = 20_000, 30_000
@@ -194,8 +202,10 @@ class LeastLoss(Microaggregator):
         self.iterations_ = iterations if iterations or isinstance(effort, str) else 1
         if rules is None:
             return self._least(X, k, effort)
-        most = EXAMINED[effort if isinstance(effort, str) else "usual"]
-        return guarded.Search(X, k, rules).best(self._starts(X, k, rules, effort), most)
+        least, word = guarded.least_size(rules, k), effort if isinstance(effort, str) else "usual"
+        if len(X) > max(MOST_WITH_RULES, GROUPS_IN_REGION * least):
+            return _by_regions(X, k, rules, least, "usual" if word == "thorough" else "quick")
+        return guarded.Search(X, k, rules).best(self._starts(X, k, rules, effort), EXAMINED[word])
 
     def _starts(self, X: FloatArray | Records, k: int, rules: Rules, effort: str | float) -> Iterator[IntArray]:
         """Yield the start labels of a search for groups that satisfy ``rules``."""
@@ -220,10 +230,10 @@ class LeastLoss(Microaggregator):
         if effort == "moderate" and isinstance(X, Records):
             effort = "usual"  # half as often has a loss that is 1 to 3 % higher there
         if isinstance(effort, str) and not self.iterations_:
-            return _search(X, labels, k, *_times(effort, k))
+            return _search(X, labels, k, *_times(effort, k, X))
         labels = _search(X, labels, k, 1, 2)  # and what has to be compiled is compiled
         settled = time.perf_counter()
-        each, most = _times("quick", k)
+        each, most = _times("quick", k, X)
         done = min(each, most / (int(labels.max()) + 1))
         labels = _search(X, labels, k, each, most)
         if not self.iterations:
@@ -232,10 +242,42 @@ class LeastLoss(Microaggregator):
         return _search(X, labels, k, self.iterations_, self.iterations_ * len(X), random_state=1)
 
 
-def _times(effort: str, k: int) -> tuple[int, int]:
+def _by_regions(X: FloatArray | Records, k: int, rules: Rules, least: int, effort: str) -> IntArray:
+    """Return labels of groups that satisfy ``rules``, found within regions of groups that do.
+
+    By convexity, all records of such a region satisfy the rules, too.
+    """
+    closeness = rules
+    if (rules.kinds < guarded.EQUAL).all():  # groups of the size ``least`` whose values are spread like those of all
+        closeness = rules._replace(kinds=np.full_like(rules.kinds, guarded.EQUAL), bounds=np.ones_like(rules.bounds))
+    start = Partition(start_labels("t-closeness-first", X, least, closeness), k)
+    labels = guarded.Search(X, k, rules).merged(start).labels.copy()
+
+    def search(part: IntArray, is_first: bool, stop: threading.Event) -> IntArray:
+        data = X.take(part) if isinstance(X, Records) else X[part]
+        own_rules = rules._replace(codes=np.ascontiguousarray(rules.codes[:, part]))
+        model = LeastLoss(k)
+        model.iterations_ = 0
+        starts = model._starts(data, k, own_rules, effort) if is_first else iter([labels[part]])
+        with watched(lambda *_: not stop.is_set()):
+            return guarded.Search(data, k, own_rules).best(starts, EXAMINED[effort])
+
+    for number in range(ROUNDS if labels.any() else 0):
+        centers = centers_of(X if isinstance(X, Records) else Records.of_numbers(X), labels)
+        most, draw = max(MOST_WITH_RULES, GROUPS_IN_REGION * least), np.random.default_rng(number)
+        parts, firsts = records_of(divide(centers, np.bincount(labels), draw, most=most, fewest=2), labels, k)
+        searches = [partial(search, part, number == 0) for part in parts]
+        with closing(search_regions(labels, parts, firsts, searches)) as shares:
+            for share in shares:
+                checkpoint("keeping what is guaranteed", (number + share) / ROUNDS)
+        labels = canonical_labels(labels).copy()
+    return labels
+
+
+def _times(effort: str, k: int, X: FloatArray | Records) -> tuple[int, int]:
     """Return how often groups are taken apart: for each group, and in all at most."""
     each, most = EFFORTS[effort]
-    return max(1, each * 20 // max(k, 20)), most
+    return max(1, each * 20 // max(k, 20)), most * (MIXED_TIMES if isinstance(X, Records) else 1)
 
 
 def _start(X: FloatArray | Records, k: int) -> IntArray:

@@ -148,7 +148,8 @@ def check_same_release(new_recipe: Mapping[str, Any], recipe: Mapping[str, Any])
     if new_recipe["release_sha256"] != recipe["release_sha256"]:
         raise MicroaggError(
             f"the release comes out otherwise than recorded: the recipe was made with {_versions(recipe)}, this is "
-            f"{_versions(new_recipe)}; install the versions of the recipe to reproduce it."
+            f"{_versions(new_recipe)}; install the versions of the recipe to reproduce it. If they are the same, "
+            f"the method {recipe['method']!r} has changed since: make the release anew."
         )
 
 

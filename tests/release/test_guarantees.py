@@ -9,12 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, Plan, Schema, microaggregate
+from microagg.algorithms import local_search
 from microagg.columns.records import Records
 from microagg.columns.schema import Attribute
 from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import GuaranteeError
 from microagg.kernels.grouping import merging
 from microagg.partition import Partition
+from microagg.progress import Cancelled, watched
 from microagg.release import check_export
 from microagg.release.guarantees import Guarantee
 from microagg.tables import read_file
@@ -70,10 +72,14 @@ def test_mergers_are_those_of_the_oracle(seed, n, k):
 
 
 @pytest.mark.parametrize("mixed", [False, True])
+@pytest.mark.parametrize("by_regions", [False, True])
 @pytest.mark.parametrize(
     "options", [{"closeness": {"number": 0.15}}, {"diversity": {"word": 2}, "closeness": {"level": 0.2}}]
 )
-def test_least_loss_loses_less_than_other_ways_and_replays(mixed, options):
+def test_least_loss_loses_less_than_other_ways_and_replays(mixed, by_regions, options, monkeypatch):
+    if by_regions:
+        monkeypatch.setattr(local_search, "MOST_WITH_RULES", 40)
+        monkeypatch.setattr(local_search, "GROUPS_IN_REGION", 2)
     frame = drawn(5, 120)
     how = {"k": 3, "confidential": ["number", "level", "word"], "by": ["part"], **options}
     how["quasi_identifiers"] = ["a", "b", "color"] if mixed else ["a", "b"]
@@ -88,6 +94,21 @@ def test_least_loss_loses_less_than_other_ways_and_replays(mixed, options):
     polished = microaggregate(frame, method=merged, polish=True, **how)
     assert loss(least) <= loss(polished) < loss(others[0])
     replayed(frame, least)
+
+
+def test_many_records_with_no_value_asked_to_be_near_are_searched_by_regions(monkeypatch):
+    monkeypatch.setattr(local_search, "MOST_WITH_RULES", 100)
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(
+        {"a": rng.normal(size=600), "b": rng.normal(size=600), "ill": rng.choice(list("xxxxxyz"), 600)}
+    )
+    how = {"k": 3, "quasi_identifiers": ["a", "b"], "confidential": "ill", "diversity": {"ill": 2}}
+    least, merged = (microaggregate(frame, method=key, **how) for key in ("least-loss", "mdav"))
+    assert least.report.guaranteed[0].holds
+    assert least.report.loss.information_loss < merged.report.loss.information_loss
+    calls = iter(range(10))
+    with watched(lambda message, share: share is None or next(calls) < 1), pytest.raises(Cancelled):
+        microaggregate(frame, method="least-loss", **how)
 
 
 PEOPLE = pd.DataFrame({"age": [1, 2, 3, 11, 12, 13, 21, 22, 23], "ill": list("aaaabcabc"), "pay": range(9)})

@@ -1,16 +1,18 @@
 """Iterated local search for Total-IL: a few neighboring groups of mixed records are taken apart and put together anew.
 
-In one iteration a random record's group and the groups that it would widen least are chosen, and their records are
-given new groups: one after the other, a group begins with a random record, or with the one farthest from where the
-group before began, and takes in the record that widens it least until it has k; what is left joins the group that loses
-least by it. Then records are moved and exchanged among these groups, see :func:`microagg.kernels.mixed.improve`. If
-Total-IL has not fallen in the end, nor risen by as little as simulated annealing allows, all stays as it was.
+First, again and again, one random record leaves each group, and the assignment problem is solved by which each group
+takes in one of these. Then, in one iteration, the groups of a random record and of some near to it are chosen, and
+their records are given new groups: one after the other, a group begins with a random record, or with the one farthest
+from where the group before began, and takes in the record that widens it least until it has k; what is left joins the
+group that loses least by it. Then records are moved and exchanged among these groups, see
+:func:`microagg.kernels.mixed.improve`. If Total-IL has not fallen in the end, nor risen by as little as simulated
+annealing allows, all stays as it was.
 
 Many records are divided into regions of neighboring groups, each of which is searched by itself, twice, with other
 borders; what is found does not depend on the number of threads.
 
 Sources: ruin and recreate, Schrimpf et al. 2000; simulated annealing, Kirkpatrick, Gelatt & Vecchi 1983; growing
-groups, Byun, Kamra, Bertino & Li 2007.
+groups, Byun, Kamra, Bertino & Li 2007; cyclic exchanges, Thompson & Psaraftis 1993.
 """
 
 from __future__ import annotations
@@ -24,13 +26,14 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from microagg.columns.records import Records
 from microagg.kernels import mixed
 from microagg.kernels.compiled import borrows, kernel
 from microagg.kernels.local_search.iterated import Seed, divide, draw_below, records_of, search_regions
 from microagg.kernels.mixed import Groups
-from microagg.kernels.neighbors.brute_force import sort_few
+from microagg.kernels.neighbors.brute_force import nearest, sort_few
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
@@ -38,8 +41,14 @@ from microagg.validation import FloatArray, IntArray
 #: How many groups are taken apart in one iteration, at most.
 _MOST_GROUPS = 5
 
+#: The number of nearest records that are known of each.
+_NEIGHBORS = 16
+
+#: One record of each of g groups is exchanged for each g² / 600 iterations, which take as long, but so often at most.
+_MOST_EXCHANGES = 80
+
 #: The temperature at the beginning, as a share of a group's mean loss.
-_TEMPERATURE = 0.05
+_TEMPERATURE = 0.1
 
 #: More records than this are searched region by region, so often.
 _MOST_IN_REGION, _ROUNDS = 5_000, 2
@@ -61,6 +70,7 @@ class MixedAnnealing(NamedTuple):
     """A partition that iterations change, and the best one so far; made by :func:`_begin`."""
 
     groups: Groups  # the partition that is being changed, with room for as many groups as the records can form
+    neighbors: IntArray  # shape (n, m): the nearest records of each
     number: IntArray  # shape (1,): how many groups there are
     best: IntArray  # shape (n,): the labels of the best partition so far
     gains: FloatArray  # shape (2,): by how much Total-IL of the partition, and of the best one, is below the first
@@ -68,24 +78,32 @@ class MixedAnnealing(NamedTuple):
 
 
 @kernel
+def _neighbors_of(pool: mixed.MixedPool, most: int) -> IntArray:
+    """Return the nearest records of each, shape (n, most)."""
+    neighbors = np.empty((len(pool.points), most), dtype=np.int64)
+    for record in range(len(neighbors)):
+        mixed.measure_from(pool, pool.points[record])
+        pool.sums[record] = np.inf
+        mixed.copy_to(neighbors[record], nearest(pool.sums, len(pool.sums), most))
+    return neighbors
+
+
+@kernel
 def _groups_around(annealing: MixedAnnealing, record: int, most: int) -> IntArray:
-    """Return up to ``most`` groups: that of a record, and of the others some of those that it would widen least."""
-    groups, number, seed = annealing.groups, annealing.number[0], annealing.seed
-    widened = np.empty(number)
-    for group in range(number):
-        widened[group] = mixed.extent_with(groups, groups.low[group], groups.high[group], record)
+    """Return up to ``most`` groups: that of a record, and those on a random walk from it to near records."""
+    neighbors, labels = annealing.neighbors, annealing.groups.labels
     chosen = np.empty(most, dtype=np.int64)
-    chosen[0] = groups.labels[record]
-    widened[chosen[0]] = np.inf
+    chosen[0] = labels[record]
     count = 1
-    for _ in range(number - 1):
+    for _ in range(4 * most):
         if count == most:
             break
-        nearest = int(np.argmin(widened))
-        widened[nearest] = np.inf
-        if draw_below(seed, 3) > 0:
-            chosen[count] = nearest
-            count += 1
+        record = neighbors[record, draw_below(annealing.seed, neighbors.shape[1])]
+        chosen[count] = labels[record]
+        known = 0
+        while chosen[known] != labels[record]:
+            known += 1
+        count = max(count, known + 1)
     return chosen[:count]
 
 
@@ -256,7 +274,7 @@ def _anneal(annealing: MixedAnnealing, k: int, first: int, last: int, total: int
             mixed.copy_to(annealing.best, groups.labels)
 
 
-def _begin(groups: Groups, k: int, seed: Seed) -> MixedAnnealing:
+def _begin(groups: Groups, neighbors: IntArray, k: int, seed: Seed) -> MixedAnnealing:
     """Return what iterations begin with: ``groups``, and room for as many as the records can form."""
     number = len(groups.sizes)
     spare = (0, len(groups.labels) // k - number)
@@ -267,19 +285,61 @@ def _begin(groups: Groups, k: int, seed: Seed) -> MixedAnnealing:
         high=np.pad(groups.high, (spare, (0, 0))),
         extents=np.pad(groups.extents, spare),
     )
-    return MixedAnnealing(roomy, np.array([number]), groups.labels.copy(), np.zeros(2), seed)
+    return MixedAnnealing(roomy, neighbors, np.array([number]), groups.labels.copy(), np.zeros(2), seed)
 
 
-def _search(records: Records, labels: IntArray, k: int, iterations: int, seed: Seed) -> Iterator[IntArray]:
-    """Move and exchange records until nothing is gained, then do ``iterations``; yield the best labels now and then."""
-    groups = mixed.make_groups(records, canonical_labels(labels))
-    while mixed.improve(groups, k, 0, records.n, mixed.WIDTH) > 0:
+@kernel
+def _replacement_costs(groups: Groups, leaving: IntArray) -> FloatArray:
+    """Return the loss of each group with the ``leaving`` record of each group in the place of its own, shape (g, g)."""
+    g, d = groups.low.shape
+    costs, low, high = np.zeros((g, g)), np.empty(d), np.empty(d)
+    for group in range(g):
+        rest, x = 0, groups.first[group]
+        while x >= 0:
+            if x != leaving[group]:
+                if rest == 0:
+                    mixed.copy_to(low, groups.points[x])
+                    mixed.copy_to(high, groups.points[x])
+                mixed.widen(groups, low, high, x)
+                rest += 1
+            x = groups.following[x]
+        for other in range(g if rest > 0 else 0):
+            costs[group, other] = groups.sizes[group] * mixed.extent_with(groups, low, high, leaving[other])
+    return costs
+
+
+def _exchange_one_of_each(records: Records, labels: IntArray, draw: np.random.Generator) -> None:
+    """Exchange a random record of each group, those of all groups at once, so that Total-IL is the least."""
+    order = draw.permutation(records.n)
+    leaving = np.empty(int(labels.max()) + 1, dtype=np.int64)
+    leaving[labels[order]] = order  # the last one of each group stays there
+    joining = linear_sum_assignment(_replacement_costs(mixed.make_groups(records, labels), leaving))[1]
+    labels[leaving[joining]] = np.arange(len(leaving))
+
+
+def _search(
+    records: Records, labels: IntArray, k: int, iterations: range, total: int, seed: Seed
+) -> Iterator[IntArray]:
+    """Exchange and move records until nothing is gained, then do these ``iterations`` of ``total``; yield the labels.
+
+    One record of each group is exchanged only before the first of all iterations.
+    """
+    labels, draw, n = canonical_labels(labels).copy(), np.random.default_rng(seed), records.n
+    exchanges = 600 * total // (int(labels.max()) + 1) ** 2 if iterations.start == 0 else 0
+    for _ in range(min(exchanges, _MOST_EXCHANGES)):
+        _exchange_one_of_each(records, labels, draw)
+        yield labels
+    groups = mixed.make_groups(records, labels)
+    while mixed.improve(groups, k, 0, n, mixed.WIDTH) > 0:
         yield groups.labels
-    temperature = _TEMPERATURE * float((groups.sizes * groups.extents).sum()) / len(groups.sizes)
-    annealing = _begin(groups, k, seed)
-    for first in range(0, iterations, _ITERATIONS_AT_A_TIME):
-        _anneal(annealing, k, first, min(first + _ITERATIONS_AT_A_TIME, iterations), iterations, temperature)
-        yield annealing.best
+    if not iterations or n < 2:
+        return
+    temperature = _TEMPERATURE * _loss(groups) / len(groups.sizes)
+    neighbors = _neighbors_of(mixed.make_pool(records), min(_NEIGHBORS, n - 1))
+    annealing = _begin(groups, neighbors, k, seed)
+    for first in iterations[::_ITERATIONS_AT_A_TIME]:
+        _anneal(annealing, k, first, min(first + _ITERATIONS_AT_A_TIME, iterations.stop), total, temperature)
+        yield annealing.best if iterations.stop == total else annealing.groups.labels
 
 
 def improve(
@@ -290,14 +350,15 @@ def improve(
     Records are moved and exchanged until nothing is gained, then come ``iterations`` in all. It ends earlier if that
     takes more than ``seconds``, unless these are 0.
     """
-    labels = canonical_labels(labels)
+    before = canonical_labels(labels)
+    labels = before.copy()
     end = time.perf_counter() + seconds if seconds > 0.0 else math.inf
     rounds = _ROUNDS if len(labels) > _MOST_IN_REGION else 1
 
-    def search(part: IntArray, seed: Seed, stop: threading.Event) -> IntArray:
+    def search(part: IntArray, number: int, seed: Seed, stop: threading.Event) -> IntArray:
         share = iterations * len(part) // (rounds * len(labels))
-        best = labels[part]
-        for found in _search(records.take(part), best, k, share, seed):
+        its, best = range(number * share, (number + 1) * share), labels[part]
+        for found in _search(records.take(part), best, k, its, rounds * share, seed):
             best = found
             if stop.is_set() or time.perf_counter() > end:
                 break
@@ -307,17 +368,21 @@ def improve(
         draw = np.random.default_rng([random_state, number])
         regions = [np.arange(int(labels.max()) + 1)]
         if rounds > 1:
-            regions = divide(_centers(records, labels), np.bincount(labels), draw, most=_MOST_IN_REGION)
+            regions = divide(centers_of(records, labels), np.bincount(labels), draw, most=_MOST_IN_REGION)
         parts, firsts = records_of(regions, labels, k)
-        searches = [partial(search, part, draw.integers(0, 2**63, 1, dtype=np.uint64)) for part in parts]
+        searches = [partial(search, part, number, draw.integers(0, 2**63, 1, dtype=np.uint64)) for part in parts]
         with closing(search_regions(labels, parts, firsts, searches)) as shares:
             for share in shares:
                 checkpoint("moving and exchanging records", (number + share) / rounds)
         labels = canonical_labels(labels)
-    return labels
+    return min((labels, before), key=lambda own: _loss(mixed.make_groups(records, own)))
 
 
-def _centers(records: Records, labels: IntArray) -> FloatArray:
+def _loss(groups: Groups) -> float:
+    return float((groups.sizes * groups.extents).sum())
+
+
+def centers_of(records: Records, labels: IntArray) -> FloatArray:
     """Return where groups lie among each other, shape (g, d): the means of numbers, ranks and nodes, on one scale."""
     means = group_means(records.values, labels)
     spread = np.ptp(means, axis=0)

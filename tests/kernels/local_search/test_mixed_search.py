@@ -1,6 +1,7 @@
 """The iterated local search for Total-IL: its state stays true, and what it finds is never worse and often optimal."""
 
 from functools import partial
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -44,7 +45,9 @@ def test_the_state_stays_that_of_its_labels(n, k):
     for _ in range(5):
         records = some_records(rng, n)
         labels = canonical_labels(some_labels(rng, n, k))
-        annealing = mixed_search._begin(mixed.make_groups(records, labels), k, np.array([n], dtype=np.uint64))
+        neighbors = mixed_search._neighbors_of(mixed.make_pool(records), 8)
+        seed = np.array([n], dtype=np.uint64)
+        annealing = mixed_search._begin(mixed.make_groups(records, labels), neighbors, k, seed)
         # A temperature at which much is kept, so that groups come and go.
         warm = generalization.total_information_loss(records, labels) / 10
         mixed_search._anneal(annealing, k, 0, 300, 300, warm)
@@ -65,6 +68,26 @@ def test_the_state_stays_that_of_its_labels(n, k):
         first, last, best = (naive_mixed.total_loss(records, list(own)) for own in partitions)
         assert annealing.gains == pytest.approx([first - last, first - best], abs=1e-6)
         assert best <= last + 1e-9
+
+
+def test_one_record_of_each_group_is_exchanged_so_that_the_loss_is_least():
+    rng, lower = np.random.default_rng(7), 0
+    for seed in range(60):
+        k = int(rng.integers(1, 4))
+        records = some_records(rng, int(rng.integers(2 * k, 5 * k + 1)))
+        labels = canonical_labels(some_labels(rng, len(records), k))
+        exchanged, leaving = labels.copy(), {}
+        mixed_search._exchange_one_of_each(records, exchanged, np.random.default_rng(seed))
+        for record in np.random.default_rng(seed).permutation(len(records)):
+            leaving[labels[record]] = record
+        losses = []
+        for groups in permutations(leaving):
+            tried = labels.copy()
+            tried[list(leaving.values())] = groups
+            losses.append(naive_mixed.total_loss(records, tried.tolist()))
+        assert naive_mixed.total_loss(records, exchanged.tolist()) == pytest.approx(min(losses), abs=1e-9)
+        lower += min(losses) < losses[0] * (1 - 1e-6)
+    assert lower > 20
 
 
 def test_regions_are_searched_alike_by_any_number_of_threads(monkeypatch):
