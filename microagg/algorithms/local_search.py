@@ -40,9 +40,10 @@ With rules that groups have to keep of confidential attributes, these are made t
 starts then: groups of step 1 and of t-closeness first that are as large as groups have to be to keep the rules, or
 larger; where most groups of step 1 lack something, the groups of steps 2 and 3 are none of them. The best result is
 improved in further rounds, until records were examined 20,000 (quick), 1,000,000 (thorough) or 100,000 (otherwise)
-times; see :mod:`microagg.kernels.local_search.guarded`. More than 2,000 records are searched by regions. They consist
-of groups of t-closeness first, merged where they lack something, so that each region keeps the rules as a whole. This
-is done three times, with other borders, at the quick effort, or the usual one if thorough is chosen.
+times; see :mod:`microagg.kernels.local_search.guarded`. More than 2,000 records, or 5,000 if only diversity is to be
+kept, are searched by regions. They consist of groups of t-closeness first, merged where they lack something, so that
+each region keeps the rules as a whole. This is done three times, with other borders, at the quick effort, or the usual
+one if thorough is chosen.
 
 Numbers of a single attribute are sorted and cut optimally instead, as by MHM: nothing loses less.
 
@@ -88,8 +89,8 @@ EXAMINED = {"quick": 20_000, "moderate": 100_000, "usual": 100_000, "thorough": 
 STARTS = (1.4, 1.0, 2.0)
 
 #: With rules to keep, more records than this are searched by regions of about so many, so often; a region has room for
-#: so many of the smallest groups that can keep the rules.
-MOST_WITH_RULES, ROUNDS, GROUPS_IN_REGION = 2_000, 3, 20
+#: so many of the smallest groups that can keep the rules. With diversity alone they are this many times as many.
+MOST_WITH_RULES, ROUNDS, GROUPS_IN_REGION, TIMES_WITH_DIVERSITY = 2_000, 3, 20, 2.5
 
 #: For records that hold categories: the share of the iterations for each group, and how many times the most in all.
 MIXED_SHARE, MIXED_TIMES = 0.5, 10
@@ -203,7 +204,8 @@ class LeastLoss(Microaggregator):
         if rules is None:
             return self._least(X, k, effort)
         least, word = guarded.least_size(rules, k), effort if isinstance(effort, str) else "usual"
-        if len(X) > max(MOST_WITH_RULES, GROUPS_IN_REGION * least):
+        times = 1.0 if (rules.kinds >= guarded.EQUAL).any() else TIMES_WITH_DIVERSITY
+        if len(X) > max(times * MOST_WITH_RULES, GROUPS_IN_REGION * least):
             return _by_regions(X, k, rules, least, "usual" if word == "thorough" else "quick")
         return guarded.Search(X, k, rules).best(self._starts(X, k, rules, effort), EXAMINED[word])
 
