@@ -10,14 +10,17 @@ export default function ({ data, parentElement }) {
 
 function save({ figure, name }, format) {
   const drawn = document.querySelector(`.st-key-${figure} .js-plotly-plot`), { layout, data } = drawn, { height, yaxis } = drawn._fullLayout;
-  const size = format === "svg" ? { width: PAPER, height: yaxis?.type === "category" ? height : Math.min(height, 270), scale: 1 } : { scale: 3 };
+  const onPaper = paper(layout), named = data.filter((trace) => trace.name && trace.showlegend !== false).length;
+  // In a column each name of the legend takes a line.
+  const lines = onPaper.showlegend === false || named < 2 ? 0 : named;
+  const size = format === "svg" ? { width: PAPER, height: yaxis?.type === "category" ? height : Math.min(height, 270) + 19 * lines, scale: 1 } : { scale: 3 };
   drawn._context.toImageButtonOptions = { format, filename: name, ...size };
   // Plotly copies both before it draws.
   if (format === "png") {
     const page = getComputedStyle(document.querySelector(".stApp"));
     drawn.layout = { ...layout, font: { ...layout.font, color: page.color }, paper_bgcolor: page.backgroundColor };
   } else {
-    drawn.layout = paper(layout);
+    drawn.layout = onPaper;
     drawn.data = data.map((trace) => (trace.textfont ? { ...trace, textfont: { ...trace.textfont, size: INK.size } } : trace));
   }
   drawn.querySelector('.modebar-btn[data-title*="Download plot"]').click();
