@@ -32,9 +32,8 @@ the latest.
    group there is, but no more than 10,000, 50,000, 100,000 or 2,000,000 times in all; where records hold categories,
    half as often for each group, but up to five times as often in all (moderate is as usual there); and the less often
    the more k is above 20 (at k = 100 a fifth as often), as each time takes longer. With a number of seconds, about so
-   long: the quick effort is timed, and what it took for an
-   iteration says how many more there is time for, one for each group at least. With this number the same groups are
-   made again.
+   long: the quick effort is timed, and what it took for an iteration says how many more there is time for, one for each
+   group at least. With this number the same groups are made again.
 
 With rules that groups have to keep of confidential attributes, these are made to keep them in the end. There are more
 starts then: groups of step 1 and of t-closeness first that are as large as groups have to be to keep the rules, or
@@ -257,12 +256,12 @@ def _by_regions(X: FloatArray | Records, k: int, rules: Rules, least: int, effor
 
     def search(part: IntArray, is_first: bool, stop: threading.Event) -> IntArray:
         data = X.take(part) if isinstance(X, Records) else X[part]
-        own_rules = rules._replace(codes=np.ascontiguousarray(rules.codes[:, part]))
+        part_rules = rules._replace(codes=np.ascontiguousarray(rules.codes[:, part]))
         model = LeastLoss(k)
         model.iterations_ = 0
-        starts = model._starts(data, k, own_rules, effort) if is_first else iter([labels[part]])
+        starts = model._starts(data, k, part_rules, effort) if is_first else iter([labels[part]])
         with watched(lambda *_: not stop.is_set()):
-            return guarded.Search(data, k, own_rules).best(starts, EXAMINED[effort])
+            return guarded.Search(data, k, part_rules).best(starts, EXAMINED[effort])
 
     for number in range(ROUNDS if labels.any() else 0):
         centers = centers_of(X if isinstance(X, Records) else Records.of_numbers(X), labels)

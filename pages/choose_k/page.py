@@ -225,8 +225,8 @@ def _guaranteed_in_words(workspace: Workspace, rows: pd.DataFrame) -> str:
         return ""
     if workspace.rules[1]:
         return f"**The guarantees beyond k cannot be met.** {sentence(workspace.rules[1])}"
-    asked = escape_markdown(guarantees.describe(workspace.requested))
-    guaranteed = f"**Guarantees beyond k**, as chosen on Release: {asked}."
+    required = escape_markdown(guarantees.describe(workspace.requested))
+    guaranteed = f"**Guarantees beyond k**, as chosen on Release: {required}."
     held = _of_chosen(workspace, rows).dropna(subset="guaranteed") if "guaranteed" in rows else rows.iloc[:0]
     if held.empty:
         return f"{guaranteed} Their loss is being computed."

@@ -152,7 +152,7 @@ def risk_map(
         ring(figure, at["x"], at["y"], "chosen")
     figure.update_xaxes(title=of_risk.axis, **across.layout())
     figure.update_yaxes(title=of_loss.axis, **upward.layout())
-    figure.update_layout(clickmode="event+select", showlegend=True, hovermode="closest")
+    figure.update_layout(clickmode="event+select", showlegend=True)
     return finish(figure, HEIGHT)
 
 

@@ -176,8 +176,8 @@ def _remarks(view: View, workspace: Workspace) -> None:
             f"This is a sample of {workspace.n:,} of {workspace.n_complete:,} records; the loss of all records is lower."
         )
     if workspace.rules[0]:
-        asked = escape_markdown(guarantees.describe(workspace.requested))
-        message.append(f"Groups meet the guarantees of the release: {asked}.")
+        required = escape_markdown(guarantees.describe(workspace.requested))
+        message.append(f"Groups meet the guarantees of the release: {required}.")
     elif workspace.rules[1]:
         message.append(f"The guarantees beyond k cannot be met, so groups are drawn without them. {workspace.rules[1]}")
     if workspace.schema.strata:

@@ -121,7 +121,7 @@ def _broken_axis(figure: go.Figure) -> None:
         positions += [" " * blanks, str(k)]
         ticks.append(str(k))
     figure.update_xaxes(type="category", categoryarray=positions, range=[-0.7, len(positions) - 0.3], title="k")
-    figure.update_xaxes(tickvals=ticks, tickangle=0, title_standoff=2, showgrid=False)
+    figure.update_xaxes(tickvals=ticks, tickangle=0, title_standoff=2)
     line = {"color": theme.NEUTRAL, "width": 1, "dash": "dot"}
     figure.add_shape(type="line", x0=position, x1=position, y0=0, y1=1, yref="paper", line=line)
     look = {"xref": "x", "yref": "paper", "showarrow": False, "yanchor": "middle", "font": {"size": 12}}

@@ -191,7 +191,7 @@ def measure_curves(
         if selected:
             line_at_k = {"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"}
             figure.add_vline(selected[1], line=line_at_k, layer="below", name="chosen k")
-    figure.update_layout(clickmode="event+select", hovermode="closest")
+    figure.update_layout(clickmode="event+select")
     finish(figure, height)
     _name_lines(figure, lines, along[1], up)
     return figure

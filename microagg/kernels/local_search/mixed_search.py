@@ -357,8 +357,8 @@ def improve(
 
     def search(part: IntArray, number: int, seed: Seed, stop: threading.Event) -> IntArray:
         share = iterations * len(part) // (rounds * len(labels))
-        its, best = range(number * share, (number + 1) * share), labels[part]
-        for found in _search(records.take(part), best, k, its, rounds * share, seed):
+        turns, best = range(number * share, (number + 1) * share), labels[part]
+        for found in _search(records.take(part), best, k, turns, rounds * share, seed):
             best = found
             if stop.is_set() or time.perf_counter() > end:
                 break
@@ -375,7 +375,7 @@ def improve(
             for share in shares:
                 checkpoint("moving and exchanging records", (number + share) / rounds)
         labels = canonical_labels(labels)
-    return min((labels, before), key=lambda own: _loss(mixed.make_groups(records, own)))
+    return min((labels, before), key=lambda each: _loss(mixed.make_groups(records, each)))
 
 
 def _loss(groups: Groups) -> float:
