@@ -24,6 +24,7 @@ def test_back_and_forward_of_the_browser_undo_a_choice_and_do_it_again(page, ser
     page.get_by_role("heading", name="Choose k").wait_for()
     wait_for_address(page, "columns=others.numeric")
     wait_until_idle(page)
+    assert not page.evaluate("navigation.entries().filter(entry => !new URL(entry.url).search)")
 
     def wait_for_role(role):
         for _ in range(100):
@@ -44,6 +45,16 @@ def test_back_and_forward_of_the_browser_undo_a_choice_and_do_it_again(page, ser
     page.go_forward()
     wait_for_role("Confidential")
     wait_for_address(page, "columns=confidential.numeric")
+
+
+def test_a_page_without_choices_does_not_stay_in_the_history(page, server):
+    page.goto(f"{server.url}/evidence?data=wine")
+    wait_until_idle(page)
+    before = page.evaluate("navigation.entries().length")
+    for address in ("/evidence", "/evidence?data=wine", "/evidence?data=eia"):
+        page.evaluate("address => history.pushState({}, '', address)", address)
+    entries = page.evaluate("navigation.entries().map(entry => entry.url)")
+    assert [entry.partition("?")[2] for entry in entries[before:]] == ["data=wine", "data=eia"]
 
 
 def test_the_focus_is_on_the_way_on_once_suggestions_are_accepted(page, server):

@@ -14,6 +14,15 @@ if (!tab.hears) {
       window.history.replaceState(window.history.state, "", address);
     }
   });
+  // Streamlit at times enters a page in the browser's history twice: without the choices, then with them. Back would lead
+  // to the first, and so to the usual data.
+  const push = window.history.pushState.bind(window.history);
+  window.history.pushState = (entry, title, to) => {
+    const { pathname, search } = window.location;
+    const isSamePage = new URL(to, window.location).pathname === pathname;
+    if (isSamePage && !search) window.history.replaceState(entry, title, to);
+    else push(entry, title, to);
+  };
 }
 
 export default function ({ data }) {
