@@ -182,7 +182,9 @@ def test_of_categories_a_search_narrows_what_lies_between_found_and_proven(monke
 
 def test_a_partition_that_is_found_while_the_page_is_drawn_is_offered_and_the_method_stays(monkeypatch):
     app = open_survey("choose_k", ks="9", k="9")
-    assert "Greedy k-member at k = 9 meets" in plain(app)
+    # By its groups it meets the limit; once the release is made in the background, a prediction raises its risk.
+    of_run = re.compile("Greedy k-member at k = 9 (meets|exceeds)")
+    assert of_run.search(plain(app))
     controls = comparison.controls
 
     def keep(workspace):
@@ -193,7 +195,7 @@ def test_a_partition_that_is_found_while_the_page_is_drawn_is_offered_and_the_me
     monkeypatch.setattr(comparison, "controls", keep)
     app.run()
     assert not app.exception
-    assert "Greedy k-member at k = 9 meets" in plain(app)
+    assert of_run.search(plain(app))
     assert "Best known" in lines(app)
 
 
