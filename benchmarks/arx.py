@@ -1,12 +1,14 @@
 """ARX beside our methods on Adult: Total-IL at the same k and the same l-diversity or t-closeness of income.
 
     MICROAGG_DATA_DIR=… python benchmarks/arx.py --classes 'arx/classes:arx/lib/*' [--records 30162]
+    MICROAGG_DATA_DIR=… python benchmarks/arx.py --records 30162 --cells 5 5:distinct:2 5:closeness:0.1 5:closeness:0.2
 
-``--classes`` is the class path of ARX and its libraries; ``java`` is that of a JDK. ARX has our taxonomies as
-hierarchies, ages in intervals of 5, 10, 20 and 40 years, and education in intervals of 2, 4 and 8 levels. Its quality
-model is Loss, with the arithmetic mean; local recoding has the settings of ARX's own examples. Its classes have here
-the range or common ancestor of their records, as ours have, which is never more than the loss of what ARX writes. A
-suppressed record has the largest loss, and the guarantee is counted without it.
+``--classes`` is the class path of ARX and its libraries; ``java`` is that of a JDK. Without it, only our methods run. A
+cell is ``k:rule:bound``, or ``k`` alone for k-anonymity without a guarantee, which is for our methods. ARX has our
+taxonomies as hierarchies, ages in intervals of 5, 10, 20 and 40 years, and education in intervals of 2, 4 and 8 levels.
+Its quality model is Loss, with the arithmetic mean; local recoding has the settings of ARX's own examples. Its classes
+have here the range or common ancestor of their records, as ours have, which is never more than the loss of what ARX
+writes. A suppressed record has the largest loss, and the guarantee is counted without it.
 """
 
 from __future__ import annotations
@@ -106,7 +108,7 @@ def release(data: pd.DataFrame, records: Records, classes: str, cell: list[str],
 def main() -> None:
     """Release Adult in all ways and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--classes", required=True)
+    parser.add_argument("--classes")
     parser.add_argument("--cells", nargs="+", default=CELLS)
     parser.add_argument("--records", type=int, default=RECORDS)
     arguments = parser.parse_args()
@@ -118,13 +120,13 @@ def main() -> None:
     frame = frame.reset_index(drop=True)
     records, data = adult.schema.records(frame), frame[[*names, "income"]]
     options: dict[str, Any] = adult.schema.arguments() | {"classes": None}
-    rows = []
+    ways, rows = list(WAYS) if arguments.classes else [], []
     for cell in arguments.cells:
-        k, rule, bound = cell.split(":")
-        row = [k, f"{rule} {bound}"]
-        limit = {"distinct": int(float(bound)), "entropy": ("entropy", float(bound)), "closeness": float(bound)}[rule]
-        option = {"closeness" if rule == "closeness" else "diversity": {"income": limit}}
-        for way in (*WAYS, "mdav-generic-mixed", "least-loss"):
+        k, rule, bound = (*cell.split(":"), "", "0")[:3]
+        row = [k, f"{rule} {bound}" if rule else "none"]
+        limits = {"distinct": int(float(bound)), "entropy": ("entropy", float(bound)), "closeness": float(bound)}
+        option = {"closeness" if rule == "closeness" else "diversity": {"income": limits[rule]}} if rule else {}
+        for way in (*ways, "mdav-generic-mixed", "least-loss"):
             start = time.perf_counter()
             if way in WAYS:
                 lost, missing = release(data, records, arguments.classes, [k, rule, bound], way)
@@ -134,7 +136,7 @@ def main() -> None:
             row.append(f"{lost:.2f}")
             print(cell, way, f"{lost:.3f}, {missing:.1f} % suppressed, {time.perf_counter() - start:.0f} s", flush=True)
         rows.append(row)
-    print(table(["k", "Guarantee", *(f"ARX, {way}" for way in WAYS), "MDAV, merged", "Least loss"], rows, 2))
+    print(table(["k", "Guarantee", *(f"ARX, {way}" for way in ways), "MDAV, merged", "Least loss"], rows, 2))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """How the dashboard bears load: large data, and several sessions at once.
 
-    python benchmarks/load.py [large] [sessions] [--records 200000]
+    python benchmarks/load.py [large] [sessions] [files] [--records 200000] [--files 12]
 
-Each part starts a server on this machine and drives it with browsers; without a name both parts run. ``large`` uploads
+Each part starts a server on this machine and drives it with browsers; without a name all parts run. ``large`` uploads
 ``--records`` records with 10 attributes and times the first curve and the answer on "Choose k"; then it closes the page
 and looks at what the server still computes. ``sessions`` lets two sessions compare methods without end and times the
-curves of a third, and how fast the server says that it is well.
+curves of a third, and how fast the server says that it is well. ``files`` lets ``--files`` sessions upload a CSV of 40
+MB each at once, and go to "Choose k" one after another; it prints the server's memory, also a minute after all are
+closed.
 """
 
 from __future__ import annotations
@@ -76,6 +78,35 @@ def write_numbers(folder: Path, n: int, seed: int) -> Path:
     return path
 
 
+def write_csv(path: Path) -> bytes:
+    """Write 430,000 records of 12 columns, about 40 MB, and return them."""
+    draw, n = np.random.default_rng(0), 430_000
+    columns: dict[str, Any] = {f"amount_{j}": draw.lognormal(10, 1, n).round(2) for j in range(4)}
+    columns |= {f"count_{j}": draw.poisson(10**j, n) for j in range(3)}
+    columns |= {"age": draw.integers(18, 90, n), "sex": draw.choice(["female", "male"], n)}
+    columns |= {"region": draw.choice([f"region {j}" for j in range(16)], n), "year": draw.integers(1990, 2026, n)}
+    columns["occupation"] = draw.choice([f"occupation {j}" for j in range(400)], n)
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path.read_bytes()
+
+
+@contextmanager
+def memory(server: Server) -> Iterator[None]:
+    """Print the most memory that the server takes meanwhile."""
+    process, most, ended = psutil.Process(server.process.pid), [0], threading.Event()
+
+    def look() -> None:
+        while not ended.wait(0.1):
+            most[0] = max(most[0], process.memory_info().rss)
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    yield
+    ended.set()
+    thread.join()
+    print(f"the server's memory at most: {most[0] / 2**20:,.0f} MiB", flush=True)
+
+
 def busy(server: Server, seconds: float) -> str:
     """Return how many processors the server uses from now on, on average, and its memory."""
     process = psutil.Process(server.process.pid)
@@ -141,7 +172,36 @@ def sessions(_given: argparse.Namespace) -> None:
         print(f"busy from 3 s after closing all: {busy(server, 3)}")
 
 
-PARTS = {"large": large, "sessions": sessions}
+def files(given: argparse.Namespace) -> None:
+    """Time what sessions get that each upload a large file at once, and print the server's memory."""
+    with dashboard() as (browser, server, folder):
+        content = write_csv(folder / "records.csv")
+        header, _, rest = content.partition(b"\n")
+        pages = [open_page(browser, f"{server.url}/data?data=upload") for _ in range(given.files)]
+        print(
+            f"{given.files} sessions, each a CSV of {len(content) / 1e6:.0f} MB; before: {busy(server, 1)}", flush=True
+        )
+        with health(server), memory(server):
+            started = time.perf_counter()
+            for number, page in enumerate(pages):  # no two have the same file
+                path = folder / f"records_{number}.csv"
+                path.write_bytes(header.replace(b"age", b"age_%d" % number) + b"\n" + rest)
+                page.set_input_files("input[type=file] >> nth=0", path)
+            for page in pages:
+                page.get_by_test_id("stDataFrame").first.wait_for()
+                print(f"columns after {time.perf_counter() - started:.1f} s", flush=True)
+            for page in pages:
+                accept(page)
+                visit(page, "Choose k")
+                print(time_curves(page), flush=True)
+        print(f"busy with the pages open: {busy(server, 5)}")
+        for page in pages:
+            page.context.close()
+        time.sleep(60)
+        print(f"busy a minute after closing all: {busy(server, 3)}")
+
+
+PARTS = {"large": large, "sessions": sessions, "files": files}
 
 
 def main() -> None:
@@ -149,6 +209,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all if none is named")
     parser.add_argument("--records", type=int, default=200_000, help="of large")
+    parser.add_argument("--files", type=int, default=12, help="sessions of files")
     given = parser.parse_args()
     for name in given.parts or PARTS:
         print(f"--- {name} (load of the machine before: {os.getloadavg()[0]:.1f})", flush=True)
