@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import operator
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -59,7 +60,7 @@ _GROUPED = re.compile(r"-?[1-9][0-9]{0,2}\.[0-9]{3}")
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE)
 
 
-def texts(cells: Sequence[str | None]) -> pd.Series[Any]:
+def texts(cells: Iterable[str | None]) -> pd.Series[Any]:
     """Texts, shape (n,), as a column of pandas' type for text, even if all are missing."""
     return pd.Series(list(cells), dtype=TEXT)
 
@@ -258,12 +259,14 @@ def _read_numbers(chunks: Sequence[str], decimal: str, absent: frozenset[str]) -
     numbers = _Numbers()
     for chunk in chunks:
         cells = _swap_marks(chunk, decimal).split(SEPARATOR)
-        present = [cell not in absent for cell in cells]
-        values = _values(list(itertools.compress(cells, present)), numbers)
+        present = (
+            np.ones(len(cells), bool) if absent.isdisjoint(cells) else np.array([cell not in absent for cell in cells])
+        )
+        values = _values(cells if present.all() else list(itertools.compress(cells, present)), numbers)
         if values is None:
             return None
         numbers.values.append(values)
-        numbers.present.append(np.array(present))
+        numbers.present.append(present)
     if not numbers.has_points and numbers.powers.cells:
         numbers.lossy.add(numbers.powers.example, numbers.powers.cells)
     return numbers
@@ -283,7 +286,8 @@ def _values(cells: list[str], numbers: _Numbers) -> NDArray[Any] | None:
     except ValueError:
         return None
     # Cells that Python writes in the same way, with a point, lose nothing.
-    unusual = Counter(cell for cell, value in zip(cells, floats, strict=True) if "." not in cell or repr(value) != cell)
+    lossless = [text if "." in text else "" for text in map(repr, floats)]
+    unusual = Counter(itertools.compress(cells, map(operator.ne, cells, lossless)))
     numbers.has_points |= unusual.total() < len(cells)
     if not _classify(unusual, numbers):
         return None
@@ -373,8 +377,12 @@ def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
         return pd.Series(np.array(values, dtype=np.bool_ if set(map(type, values)) == {bool} else object))
     parts = []
     for chunk in chunks:
-        shared: dict[str, str | None] = dict.fromkeys(absent)  # equal texts are one object
-        parts.append(texts([shared.setdefault(cell, cell) for cell in chunk.split(SEPARATOR)]))
+        cells = chunk.split(SEPARATOR)
+        shared: dict[str, str | None] = {
+            **dict(zip(cells, cells, strict=True)),
+            **dict.fromkeys(absent),
+        }  # one object each
+        parts.append(texts(map(shared.__getitem__, cells)))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -406,7 +414,7 @@ def _thousands_notice(name: str, chunks: Sequence[str], absent: Collection[str])
     """Notice of a column of floats whose points may all stand between thousands: ``1.200``, ``12.500`` and ``850``."""
     with_point = (cell for cell in cells_in(chunks) if ("." in cell or "e" in cell.lower()) and cell not in absent)
     example = next(with_point)
-    if not all(_GROUPED.fullmatch(cell.strip(_BLANKS)) for cell in (example, *with_point)):
+    if not all(_GROUPED.fullmatch(cell.strip(_BLANKS)) for cell in itertools.chain([example], with_point)):
         return None
     text = (
         f"Column {brief(name)} is read as decimal numbers, such as {brief(example)} as {float(example)!r}, though each "

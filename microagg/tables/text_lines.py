@@ -31,6 +31,8 @@ _MAX_COLUMNS, _LONG_LINE = 20_000, 1_000_000
 # a tenth of the memory.
 _MIN_RECORDS, _CHUNK = 50, 10_000
 
+_LINE_END = re.compile("[\r\n]")
+
 #: Used as a delimiter: columns are separated by positions where all lines have blanks.
 FIXED = "fixed width"
 
@@ -132,8 +134,14 @@ def _reader(text: str, options: TextOptions) -> Any:
     return csv.reader(_lines(text, delimiter), delimiter=delimiter, strict=True, skipinitialspace=skips, **quotes)
 
 
-def _lines(text: str, delimiter: str) -> Iterator[str]:
-    for line in io.StringIO(text, newline=""):
+def _lines(text: str, delimiter: str) -> Iterable[str]:
+    lines, half = io.StringIO(text, newline=""), _LONG_LINE // 2
+    has_ends = all(_LINE_END.search(text, i, i + half) for i in range(0, len(text) - half, half))
+    return lines if has_ends and delimiter != " " else _checked(lines, delimiter)
+
+
+def _checked(lines: Iterable[str], delimiter: str) -> Iterator[str]:
+    for line in lines:
         if len(line) > _LONG_LINE and line.count(delimiter) > 10 * _MAX_COLUMNS:
             # Its fields would take much more memory than the file.
             raise DataError(
@@ -173,7 +181,10 @@ def _cut_columns(text: str) -> Iterator[str]:
 
 def numbered_rows(text: str, options: TextOptions) -> Iterator[_Line]:
     """Yield the last line, from 0, and the fields of each record, or of each line if there is one column."""
-    rows = _reader(text, options)
+    return _numbered(_reader(text, options), options)
+
+
+def _numbered(rows: Any, options: TextOptions) -> Iterator[_Line]:
     is_single = None
     for row in rows:
         if options.comment is not None and row and row[0].lstrip().startswith(options.comment):
@@ -196,14 +207,21 @@ def _is_blank(row: Sequence[str]) -> bool:
 
 def divide(text: str, options: TextOptions, has_header: bool, label: str, max_cells: int) -> Divided:
     """Divide a text into cells. csv.Error if quotes are broken, or a cell is longer than the csv module allows."""
-    lines = numbered_rows(text, options)
+    reader = _reader(text, options)
+    lines = _numbered(reader, options)
     divided = Divided(_read_names(lines, text, options) if has_header else [], [])
     width = len(divided.header)
-    if not has_header and (first := next(lines, None)):
-        lines, width = itertools.chain([first], lines), len(first[1])
+    first = [] if has_header else list(itertools.islice(lines, 1))
+    width = len(first[0][1]) if first else width
     check_columns(width, label)
     divided.chunks = [[] for _ in range(width)]
-    rows = _records(lines, width, text, options, divided)
+    # Most files need none of the options for single lines, which take several times as long.
+    is_plain = not (options.comment or options.skip_last or options.repeated_header) and options.uneven == "error"
+    rows: Iterator[list[str]]
+    if is_plain and width > 1 and options.unnamed != "drop":
+        rows = itertools.chain((row for _, row in first), (row for row in reader if not _is_blank(row)))
+    else:
+        rows = _records(itertools.chain(first, lines), width, text, options, divided)
     size = max(_MIN_RECORDS, _CHUNK // max(width, 1))
     while records := list(itertools.islice(rows, size)):
         if set(map(len, records)) != {width}:
