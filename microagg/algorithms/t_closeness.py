@@ -7,8 +7,8 @@ center and distances are those of :mod:`microagg.algorithms.mdav`.
 ``k-anonymity-first`` (Algorithm 2 of the source):
 
 1. The record and its k-1 nearest unassigned records form a group.
-2. While it lacks something, the next nearest unassigned record takes the place of the record of the group without which
-   it then lacks least, if that is less than before.
+2. While the group exceeds t, the next nearest unassigned record replaces the record of the group by which its distance
+   from all records falls most, if it falls.
 3. Fewer than 2k records that are left form one group.
 
 ``t-closeness-first`` (Algorithm 3):
@@ -20,8 +20,8 @@ center and distances are those of :mod:`microagg.algorithms.mdav`.
 3. A group takes from each bucket the unassigned record nearest to the one it begins around. While a bucket has more
    records than there are groups to come, the group takes one more from the one that has most.
 
-What lacks something then is left to :func:`microagg.microaggregate`, which merges groups, as the source does after
-Algorithm 2. Where all values differ nothing lacks after Algorithm 3, but for what is left over (Proposition 2).
+Groups that still exceed t are merged by :func:`microagg.microaggregate`, as the source does after Algorithm 2. If all
+values differ, all groups of Algorithm 3 meet t, except for records that are left over (Proposition 2).
 
 Ties go to the lowest record index, of buckets to the lower; amounts that differ by less than rounding makes tie. Time
 O(n²d/k) for the groups, and O(n²) exchanges at most that are tried with each of k records.
@@ -44,7 +44,7 @@ from microagg.validation import FloatArray, IntArray
 
 @kernel
 def _refined(candidates: Candidates, seed: int, k: int, rules: Rules) -> IntArray:
-    """Return the positions of a group that begins with ``seed`` and lacks little."""
+    """Return the positions of a group that begins with ``seed`` and exceeds its limits by little."""
     candidates.distances[seed] = -1.0
     order = np.argsort(candidates.distances, kind="mergesort")[: candidates.number]  # NaN comes last
     group = order[:k].copy()
@@ -104,7 +104,7 @@ class KAnonymityFirst(Microaggregator):
         mixed=True,
         numbers_by_sse=True,
         keeps_rules=True,
-        note="Diversity is kept in the same way, and several attributes by the sum of what is lacking of each.",
+        note="Diversity is kept in the same way, and several attributes by the sum of what each exceeds.",
     )
 
     def _partition(self, X: FloatArray | Records, k: int, rules: Rules | None = None) -> IntArray:

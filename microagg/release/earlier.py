@@ -29,7 +29,7 @@ from microagg.release.measures import Joint
 from microagg.release.plan import Plan
 from microagg.release.release import Release
 from microagg.tables import read_table
-from microagg.tables.frames import as_pandas
+from microagg.tables.frames import KINDS, as_pandas, is_table
 from microagg.validation import IntArray, quoted
 
 # The earlier class of a record that was not released.
@@ -94,7 +94,8 @@ def compare_with(release: Release, earlier: Any) -> Release:
     Raises
     ------
     DataError
-        If the originals are not at hand, the recipe belongs to another file, or records of a file cannot be matched.
+        If the originals are not at hand, ``earlier`` is none of these, the recipe belongs to another file, or records
+        of a file cannot be matched.
     ParameterError
         If the recipe is not complete, or belongs to a release in parts.
 
@@ -113,6 +114,9 @@ def compare_with(release: Release, earlier: Any) -> Release:
         names |= {*before.source.schema.quasi_identifiers, *before.source.schema.strata}
         table = replayed.to_pandas()
         then = _by_row(_classes(table, names), before.source.rows(before.order), len(original))
+    elif not is_table(earlier):
+        kind = type(earlier).__name__
+        raise DataError(f"the earlier release must be a recipe, a Release, a path, or {KINDS}, not {kind}.")
     else:
         table = as_pandas(earlier)
         then, match, changed = _match(table, original, np.sort(rows), names)

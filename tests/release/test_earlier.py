@@ -190,9 +190,10 @@ def refusals():
     yield {"engine": "dask"}, "made in parts"
     yield "nothing.json", "nothing.json"
     yield "nothing.csv", "nothing.csv"
+    yield 3, "the earlier release must be a recipe, .*, not int"
 
 
-@for_each("case", range(10))
+@for_each("case", range(11))
 def test_what_cannot_be_compared_is_refused(case, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     earlier, says = list(refusals())[case]
