@@ -96,7 +96,7 @@ def sentences(text: str) -> Iterable[tuple[str, int | None]]:
     """Return the sentences of a text in Markdown or HTML, each with the last k that was named before."""
     plain = re.sub(r",(<br>|\n)", ", ", text)
     plain = re.sub(r"<[^>]+>", "\n", re.sub(r"</?(b|i|em|strong|code|abbr|a|span)\b[^>]*>", "", plain))
-    plain = plain.replace("\\", "").replace("**", "")
+    plain = plain.replace("\\", "").replace("**", "").replace("\u00a0", " ")
     k = None
     for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z“\[(:*])|\n+", plain):
         if named := re.fullmatch(r"k = (\d+)", sentence.strip()):

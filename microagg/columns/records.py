@@ -258,7 +258,7 @@ class Filled:
 
     def __str__(self) -> str:
         one, value = self.n == 1, self.value
-        gaps = f"{counted(self.n, 'missing value')} of {quoted([self.column])}"
+        gaps = f"{counted(self.n, 'missing value')} of {quoted([self.column])} in the released records"
         if self.how == "category":
             what = f"the category {value!r}" if value else "categories of their own, by the kind of missing value"
             return f"{gaps} {'counts' if one else 'count'} as {what}."

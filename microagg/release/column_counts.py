@@ -156,7 +156,7 @@ class Following(NamedTuple):
     def sentence(self) -> str:
         """The sentence that says so, and what to do about it."""
         how = " one to one" if self.mutual else ""
-        return f"follows from {self.source!r}{how}: leave it out, or give both one role"
+        return f"follows from {self.source!r}{how}: leave it out, or give both the same role"
 
 
 def following(frame: pd.DataFrame, *, records: int = FEW_RECORDS, by_order: bool = True) -> list[Following]:

@@ -291,9 +291,9 @@ def households(file: File) -> Iterator[Finding]:
         risk = household_risk(file.classes, codes)
         values = f"values of {plain(name)!r}"
         text = (
-            f"{counted(int(present.sum()), 'record')} share {len(counts):,} {values}, as persons share a household. An "
-            "intruder who looks for all records of one value re-identifies at least one of them with probability up to "
-            f"{100 * risk.max():.3g} %, on average {100 * risk.mean():.3g} %."
+            f"{counted(int(present.sum()), 'record')} share {len(counts):,} {values}, like persons of one household. "
+            "An intruder who looks for all records of one value re-identifies at least one of them with probability up "
+            f"to {100 * risk.max():.3g} %, on average {100 * risk.mean():.3g} %."
         )
         if fewest.min() >= file.k:
             text = f"Each class has records of at least {fewest.min():,} {values}. {text}"

@@ -278,7 +278,7 @@ class Compared:
         """
         n, numeric = len(source.records), source.schema.is_numeric
         if not n:
-            raise DataError("every record lacks a quasi-identifier: choose another treatment of the gaps.")
+            raise DataError("every record has a missing quasi-identifier: choose another treatment of missing values.")
         if sample is None:
             large = not numeric and (n > MOST_RECORDS or n * source.records.d > MOST_VALUES)
             sample = min(SAMPLE, max(LEAST_SAMPLE, SAMPLED_VALUES // source.records.d)) if large else 0

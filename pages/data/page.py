@@ -79,7 +79,7 @@ def _columns(table: Table) -> None:
     _show_lost(table)
     workspace, problem = _workspace()
     names, marked = rows.order(table), _marked(table)
-    _offer_suggestions(table)
+    _offer_suggestions(table, problem)
     _show_marked(table, marked)
     rows.tools(table, names)
     name = _looked_at(table)
@@ -94,9 +94,7 @@ def _columns(table: Table) -> None:
         st.markdown("\n".join(f"- **{columns.ROLES[role]}**: {message}" for role, message in _MEANINGS.items()))
     recodings.show(table)
     _settings(table)
-    if problem:
-        st.error(problem)
-    elif workspace is not None and workspace.source.notes:
+    if workspace is not None and workspace.source.notes:
         st.info("  \n".join(sentence(note) for note in workspace.source.notes))
 
 
@@ -130,8 +128,11 @@ def _marked(table: Table) -> dict[str, str]:
     return marked
 
 
-def _offer_suggestions(table: Table) -> None:
-    """Count the suggested roles and draw buttons to accept them: one for the sure ones, one for those in doubt."""
+def _offer_suggestions(table: Table, problem: str) -> None:
+    """Count the suggested roles and draw buttons to accept them: one for the sure ones, one for those in doubt.
+
+    A link leads on to Choose k unless there is a ``problem``, which is shown.
+    """
     undecided = columns.undecided(table)
     doubts = columns.doubts(table)
     unsure = [name for name in undecided if name in doubts]
@@ -142,7 +143,7 @@ def _offer_suggestions(table: Table) -> None:
         if sure:
             label = f"Accept {count(len(sure), 'sure suggestion')}"
             st.button(label, type="primary", key="onward", on_click=columns.accept_sure, args=(table,))
-        else:
+        elif not problem:
             st.button("Choose k →", type="primary", key="onward", on_click=shell.lead_to, args=("choose_k",))
         # No button accepts a suggestion that would lose a whole column: the user decides, see _show_marked.
         lost = columns.would_be_lost(table)
@@ -150,8 +151,10 @@ def _offer_suggestions(table: Table) -> None:
         if acceptable:
             label = f"Accept too: {rows.some(acceptable)}"
             st.button(label, key="accept_unsure", on_click=columns.accept, args=(table, acceptable), wrap=True)
-        if sure:
+        if sure and not problem:
             shell.link("choose_k", "**Choose k →**")
+    if problem:
+        st.error(problem)
 
 
 def _count_suggestions(n_columns: int, undecided: Sequence[str], unsure: Sequence[str]) -> str:

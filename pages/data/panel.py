@@ -53,8 +53,8 @@ def show(source: Table, workspace: Workspace | None, name: str, names: Sequence[
 
 def _figures(source: Table, workspace: Workspace | None, column: Column) -> str:
     figures = columns.figures(source, None if workspace is None else workspace.source.declared).loc[column.name]
-    parts = [count(column.n_distinct, "distinct value")]
-    parts += [f"{column.n_empty:,} missing"] if column.n_empty else []
+    parts = [count(column.n_distinct - len(column.missing_codes), "distinct value")]
+    parts += [f"{column.n_missing:,} missing"] if column.n_missing else []
     if figures["least"] == figures["least"]:
         parts += [f"{each} {number(figures[each])}" for each in ("least", "mean", "greatest")]
     elif figures["examples"]:

@@ -239,16 +239,15 @@ def _spoken(value: Any) -> str:
 def _without_file() -> None:
     if tables.uploaded() is not None:
         return
-    lost = "the server was restarted, the page was reloaded, or a link led here, and none of these carries a file."
     if refused := tables.refused():
         st.warning(f"{refused.text} Choose the file again to see in what other ways it can be read.")
     elif state.current().columns or state.current().agreed or state.current().reading:
         st.warning(
-            f"This session has no file: {lost} The address still has how it is read, and what was decided about its columns: "
-            "choose the same file above, and go on."
+            "This session has no file: a reload, a link or a restart of the server does not carry one. The address still has "
+            "how it is read, and what was decided about its columns: choose the same file above, and go on."
         )
     else:
-        st.info(f"No file yet: choose one above. If there was one, {lost}")
+        st.info("No file yet: choose one above. A reload of the page or a restart of the server discards a file.")
     st.button("Try the sample survey: 300 fictitious persons", on_click=use_survey)
 
 

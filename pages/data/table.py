@@ -80,6 +80,7 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], reason
     """Draw the table of the columns ``names``, those with reasons to look at them in color."""
     rows = _rows(table, workspace, names, reasons_to_look)
     tint = [_MARKED if name in reasons_to_look else "" for name in names]
+    longest = max(map(len, rows["why"]), default=0)
     height = "content" if len(names) <= _MOST_ROWS else _HEADER + _MOST_ROWS * _ROW
     selectable: Any = st.dataframe  # whose annotations do not know such options of columns
     selectable(
@@ -99,7 +100,7 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], reason
                 "", width=28, pinned=True, help="⚠ needs a decision or a look · ○ suggested · ✓ decided"
             ),
             "column": st.column_config.TextColumn("Column", pinned=True),
-            "label": st.column_config.TextColumn("Label", help="The label of the variable in the file.", width=200),
+            "label": st.column_config.TextColumn("Label", help="The label of the variable in the file.", width=150),
             "role": "Role",
             "kind": "Kind",
             "distribution": st.column_config.BarChartColumn(
@@ -110,7 +111,7 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], reason
             ),
             "distinct": st.column_config.NumberColumn("Distinct", format="localized", width=70),
             "missing": st.column_config.NumberColumn("Missing", format="localized", width=70),
-            "why": st.column_config.TextColumn("Why", width="large"),
+            "why": st.column_config.TextColumn("Why", width=min(6 * longest + 20, 620)),
         },
     )
 
@@ -133,7 +134,7 @@ def _rows(
             "label": [table.variable_labels.get(name, "") for name in names],
             "kind": [kind_title(column, column.kind, column.form) for column in shown_columns],
             "distribution": [figures["distribution"][name] for name in names],
-            "distinct": [column.n_distinct for column in shown_columns],
+            "distinct": [column.n_distinct - len(column.missing_codes) for column in shown_columns],
             "missing": [column.n_missing for column in shown_columns],
             "why": [reasons[name][:1].upper() + reasons[name][1:] for name in names],
         }

@@ -110,7 +110,9 @@ def consistent(all_columns: Mapping[str, Column], pairs: Iterable[Following]) ->
         for name, source in ((pair.column, pair.source), (pair.source, pair.column))[: 1 + pair.mutual]:
             column = adjusted[str(name)]
             if column.is_quasi_identifier and all_columns[str(source)].role == "confidential":
-                reason = f"follows from {source!r}{how}, which is confidential: leave it out, or give both one role"
+                reason = (
+                    f"follows from {source!r}{how}, which is confidential: leave it out, or give both the same role"
+                )
                 reasons = (reason, *column.reasons[1:])
                 adjusted[str(name)] = replace(column, role="identifiers", unsure=True, reasons=reasons)
     return adjusted

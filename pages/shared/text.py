@@ -36,13 +36,17 @@ __all__ = [
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])")
 
+# What a line must not end within: 20 %, k = 5.
+_UNBROKEN = re.compile(r"(?<=\d) (?=%)|(?<=\bk) (?==)|(?<=\bk =) ")
+
 # Markdown makes links of addresses even if their signs are escaped: a word joiner, which has no width, prevents that.
 _ADDRESS = re.compile(r"(?i)(https?|www|@)(?=[:.\w])")
 
 
 def escape_markdown(text: object) -> str:
     """Return ``text`` so that Streamlit's Markdown shows it literally, without links."""
-    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", " ".join(str(text).split())))
+    joined = _UNBROKEN.sub("\u00a0", " ".join(str(text).split()))
+    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", joined))
 
 
 def sentence(error: object) -> str:

@@ -54,7 +54,7 @@ def test_the_first_visitor_of_a_server_gets_the_page_of_a_link_and_nothing_else(
     page.get_by_role("heading", name=shell.PAGES[name], exact=True, level=1).wait_for()
     if name == "clusters":
         figure_of_clusters(page)
-        page.get_by_text(re.compile(r"^MDAV: loss [\d.]+ %, \d+ groups$")).wait_for()
+        page.get_by_text(re.compile(r"^MDAV: loss [\d.]+\s%, \d+ groups$")).wait_for()
     wait_until_idle(page)
     assert f"/{name}?" in page.url
     assert set(query.split("&")) <= set(page.url.partition("?")[2].split("&"))

@@ -151,6 +151,10 @@ def check_facts(texts, facts=FACTS):
     assert {name: by_page for name, by_page in digits.items() if len(set.union(*by_page.values())) > 1} == {}
 
 
+def text_of(part):
+    return part.inner_text().replace("\u00a0", " ")
+
+
 def words_on(page, heading, title):
     """Return what a page says of the chosen partition, of the method ``title``, or of the file."""
     page.locator("h1", has_text=heading).wait_for()
@@ -161,11 +165,11 @@ def words_on(page, heading, title):
     wait_until_idle(page)
     main = page.get_by_test_id("stMain")
     if heading in ("Choose k", "Clusters"):
-        main.get_by_text(re.compile(r"lower bound [\d.]+ %\)")).first.wait_for()
+        main.get_by_text(re.compile(r"lower bound [\d.]+\s%\)")).first.wait_for()
         wait_until_idle(page)
     if heading != "Release":
         says = ("mroz.dta:", f"{title} at k =", f"{title}:")
-        return "\n".join(line for line in main.inner_text().splitlines() if any(words in line for words in says))
+        return "\n".join(line for line in text_of(main).splitlines() if any(words in line for words in says))
     page.get_by_role("heading", name="Data quality").wait_for()
     page.locator(".st-key-verdict [data-testid=stMetricValue]").nth(3).wait_for()
     wait_until_idle(page)
@@ -173,7 +177,7 @@ def words_on(page, heading, title):
     if not words.get_by_role("listitem").first.is_visible():
         words.get_by_text("Report in words").click()
     words.get_by_role("listitem").first.wait_for()
-    return f"{page.locator('.st-key-verdict').inner_text()}\n{words.inner_text()}"
+    return f"{text_of(page.locator('.st-key-verdict'))}\n{text_of(words)}"
 
 
 @pytest.mark.timeout(420)

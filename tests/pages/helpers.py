@@ -105,18 +105,23 @@ def words(app):
     return " ".join(element.value for element in [*app.markdown, *app.caption, *app.info, *app.warning, *app.error])
 
 
+def unescaped(text):
+    """Return a text of Markdown without its backslashes, and with plain blanks."""
+    return text.replace("\\", "").replace("\u00a0", " ")
+
+
 def plain(app):
-    """Return the words of a page without the backslashes that keep them from being Markdown."""
-    return words(app).replace("\\", "")
+    """Return the words of a page without what keeps them from being Markdown and lines from ending."""
+    return unescaped(words(app))
 
 
 def errors(app):
-    return [error.value.replace("\\", "") for error in app.error]
+    return [unescaped(error.value) for error in app.error]
 
 
 def metrics(app):
     """Return the figures that stand out by their titles."""
-    return {metric.label.replace("\\", ""): metric.value for metric in app.metric}
+    return {unescaped(metric.label): metric.value for metric in app.metric}
 
 
 _PARTITION = re.compile(r"loss ([\d.]+ %)(?:, lower bound ([\d.]+ %)\))?.*?, ([\d,]+) groups? of", re.M)
@@ -124,7 +129,7 @@ _PARTITION = re.compile(r"loss ([\d.]+ %)(?:, lower bound ([\d.]+ %)\))?.*?, ([\
 
 def partitions(app):
     """Return the loss, the lower bound and the number of groups of each partition on the page Clusters."""
-    return [found for element in app.markdown for found in _PARTITION.findall(element.value.replace("\\", ""))]
+    return [found for element in app.markdown for found in _PARTITION.findall(unescaped(element.value))]
 
 
 def links(app):
@@ -135,11 +140,11 @@ def links(app):
 
 
 def labels(app):
-    return [button.label.replace("\\", "") for button in app.button]
+    return [unescaped(button.label) for button in app.button]
 
 
 def button(app, label):
-    return next(button for button in app.button if label.replace("\\", "") in button.label.replace("\\", ""))
+    return next(button for button in app.button if unescaped(label) in unescaped(button.label))
 
 
 def upload(name, content, page="data", **query):

@@ -32,6 +32,7 @@ from tests.pages.helpers import (
     plain,
     roles,
     settle,
+    unescaped,
     upload,
 )
 
@@ -94,7 +95,7 @@ def test_clusters_show_both_partitions_on_the_same_axes():
     assert "**MDAV*: loss 22.2 %, 147 groups**" in plain(app)
     assert "**MDAV+: loss 22.9 %, 166 groups**" in plain(app)
     assert partitions(app) == [("22.2 %", "20.1 %", "147"), ("22.9 %", "20.1 %", "166")]
-    assert "MDAV\\* has 2\\.7 % lower loss than MDAV\\+" in app.header[0].value
+    assert "MDAV* has 2.7 % lower loss than MDAV+" in unescaped(app.header[0].value)
     assert "sample" not in plain(app)
     assert links(app) == ["**Release →**"]
     # Records that both sides group alike are small where only differences stand out.
@@ -262,7 +263,7 @@ def test_categories_have_principal_coordinates_and_what_generalizing_loses():
     assert f"classification {text.percent(100 * (300 - usual) / 300)}," in plain(app)
     assert number == str(groups.max())
     less = 100 * (1 - lost.to_numpy().sum() / shares(others).to_numpy().sum())
-    assert f"Greedy k-member has {text.percent(less, 2)} lower loss than" in app.header[0].value.replace("\\", "")
+    assert f"Greedy k-member has {text.percent(less, 2)} lower loss than" in unescaped(app.header[0].value)
     # The groups that have least in common lose most.
     each = lost.sum(axis=1).groupby(groups).sum()
     table = app.dataframe[0].value

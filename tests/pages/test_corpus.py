@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.corpus.test_corpus import CASES
-from tests.pages.helpers import go_to, plain, settle, upload
+from tests.pages.helpers import go_to, plain, settle, unescaped, upload
 
 WORST = [pytest.param(case, id=f"{case.file}: {case.name}") for case in CASES if case.page]
 
@@ -25,7 +25,7 @@ def test_a_bad_file_on_the_page(case):
     expected = "|".join(f"(?:{pattern})" for pattern in (case.says, case.refuses) if pattern)
     if expected:
         assert re.search(expected, said, re.IGNORECASE | re.DOTALL), said
-    errors = " ".join(error.value for error in app.error).replace("\\", "")
+    errors = unescaped(" ".join(error.value for error in app.error))
     refused = bool(case.refuses and re.search(case.refuses, errors, re.IGNORECASE))
     assert refused or case.says or case.cells is not None
     for page in ("choose_k", "clusters", "release"):

@@ -26,6 +26,7 @@ from tests.pages.helpers import (
     partitions,
     plain,
     press,
+    unescaped,
     visit,
     words,
 )
@@ -56,7 +57,7 @@ def test_choices_are_kept_on_the_next_page():
     app = open_page("choose_k", data="wine", ks="3, 4")
     choose(app, w_method_chosen="cbfs", w_k_chosen=7)
     visit(app, "clusters")
-    assert app.header[0].value.startswith("At k = 7, ")
+    assert unescaped(app.header[0].value).startswith("At k = 7, ")
     assert "lower loss than CBFS" in app.header[0].value
     assert (app.query_params["method"], app.query_params["k"]) == ("cbfs", "7")
 

@@ -12,7 +12,20 @@ from pages.evidence import figures as evidence_figures
 from pages.evidence.compare import duel_colors
 from pages.shared import state, theme
 from pages.shared.text import percent
-from tests.pages.helpers import FLOOR, choose, decode, errors, figures, lines, metrics, open_page, plain, traces, words
+from tests.pages.helpers import (
+    FLOOR,
+    choose,
+    decode,
+    errors,
+    figures,
+    lines,
+    metrics,
+    open_page,
+    plain,
+    traces,
+    unescaped,
+    words,
+)
 
 COUNTS = r"\*\*(\d+) of 431 .*?, (\d+) more .*?; (\d+) differ .*?(\d+) are .*? (\d+) are not .*? (\d+)"
 
@@ -110,7 +123,7 @@ def test_printed_figures_of_every_paper_and_table(paper):
         printed = [f for f in literature.figures() if (f.paper, f.table) == (paper, table)]
         assert len(app.dataframe[0].value) == len(printed)
         assert "remark" not in app.dataframe[0].value.columns
-        remarks = [line for each in app.caption for line in str(each.value).replace("\\", "").split("  \n")]
+        remarks = [line for each in app.caption for line in unescaped(str(each.value)).split("  \n")]
         for figure in printed:
             if figure.remark:
                 [own] = [words for words in remarks if words.endswith(f": {figure.remark}")]

@@ -50,6 +50,10 @@ def test_markdown_is_escaped():
     assert text.escape_markdown("a*b [c](d)\n$e$") == r"a\*b \[c\]\(d\) \$e\$"
 
 
+def test_no_line_ends_within_a_percentage_or_a_value_of_k():
+    assert text.escape_markdown("8 % at k = 5, not 9 or x %") == "8\u00a0% at k\u00a0=\u00a05, not 9 or x %"
+
+
 @pytest.mark.parametrize("name", ["http://x.org/a", "HTTPS://x", "see www.x.org", "me@x.org", "a@b@c.de"])
 def test_addresses_do_not_become_links(name):
     shown = text.escape_markdown(name).replace("\\", "")

@@ -32,6 +32,7 @@ from tests.pages.helpers import (
     plain,
     press,
     settle,
+    unescaped,
     upload,
     visit,
 )
@@ -74,7 +75,7 @@ def verdict(app):
 
 def findings(app, color, words=""):
     """Return the findings in a color that have these words."""
-    said = [line.value.replace("\\", "") for line in app.markdown if line.value.startswith(f":{color}[")]
+    said = [unescaped(line.value) for line in app.markdown if line.value.startswith(f":{color}[")]
     return [line for line in said if words in line]
 
 
@@ -162,8 +163,8 @@ def test_a_loss_above_the_limit_is_a_warning_whose_fixes_are_tried():
     app = open_survey("release", columns=roles(), k="10", limit="1")
     assert len(findings(app, "orange", "The loss is above its limit")) == 1
     press(app, "Suggest fixes")
-    form = r"([\d.]+) % instead of ([\d.]+) % on the other quasi-identifiers; ([\d.]+)\s% in all$"
-    said = [found for own in app.caption if (found := re.search(form, own.value.replace("\\", "")))]
+    form = r"([\d.]+) % instead of ([\d.]+) % on the other quasi-identifiers; ([\d.]+) % in all$"
+    said = [found for own in app.caption if (found := re.search(form, unescaped(own.value)))]
     gains = [float(unchanged) - float(loss) for loss, unchanged, _ in (found.groups() for found in said)]
     assert gains == pytest.approx(sorted(gains, reverse=True), abs=0.2)
     assert min(gains) >= 0
@@ -434,5 +435,5 @@ def test_a_cancelled_release_says_so_and_too_large_a_k_is_one_sentence(monkeypat
     press(app, "Go on")
     assert downloads(app)
     [error] = choose(app, w_k_chosen=179).error
-    assert "fewer than k=179" in error.value.replace("\\", "")
+    assert "fewer than k=179" in unescaped(error.value)
     assert "\n" not in error.value

@@ -13,7 +13,7 @@ from microagg.studies import landscape, sweeps
 from pages.choose_k import risk_map
 from pages.choose_k.risk_map import Limits
 from pages.shared import limits
-from tests.pages.helpers import choose, decode, figures, open_page, open_survey, plain, settle, upload
+from tests.pages.helpers import choose, decode, figures, open_page, open_survey, plain, settle, unescaped, upload
 from tests.pages.test_choose_k import losses, wine
 
 FLOOR = "lower bound"
@@ -31,7 +31,7 @@ def stored_floor(k):
 
 def title_of(app):
     """Return what is written above the figure."""
-    return next(m.value for m in app.markdown if m.value.startswith(("**With", "**No run"))).replace("\\", "")
+    return unescaped(next(m.value for m in app.markdown if m.value.startswith(("**With", "**No run"))))
 
 
 def test_points_are_one_over_the_smallest_group_and_the_loss_of_each_run():

@@ -7,7 +7,7 @@ import pandas as pd
 
 import microagg
 from microagg import datasets
-from tests.pages.helpers import choose, look_at, open_page, plain, press, settle, upload, visit
+from tests.pages.helpers import choose, look_at, open_page, plain, press, settle, unescaped, upload, visit
 
 RNG = np.random.default_rng(3)
 N = 90
@@ -35,7 +35,7 @@ def click(app, key):
 def take(app, column, words):
     """Look at the values of a column, take what is suggested in these words, and return the effects that were shown."""
     look_at(app, column)
-    effects = [own.value.replace("\\", "") for own in app.caption]
+    effects = [unescaped(own.value) for own in app.caption]
     click(app, f"suggest_{column}_{words}")
     return effects
 

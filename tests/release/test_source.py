@@ -101,7 +101,7 @@ def test_a_sample_is_drawn_by_its_seed():
 
 def test_records_without_values_cannot_be_compared_and_gaps_and_constant_columns_are_noted():
     frame = table().assign(one=1.0, same="x", none=np.nan)
-    with pytest.raises(DataError, match="every record lacks"):
+    with pytest.raises(DataError, match="every record has a missing"):
         Compared.of(source_of(frame, ["a", "none"]), "zscore")
     assert source_of(frame, ["b", "c"]).notes == ()
     constant, gaps = source_of(frame, ["a", "one", "same"]).notes
