@@ -335,8 +335,8 @@ def _inferred(name: Hashable, values: pd.Series, classes: IntArray, before: IntA
     n_certain = round(new.homogeneous * n)
     texts = {
         "homogeneous": f"Finding a person's class reveals {column} with certainty for "
-        f"{counted(n_certain, 'record') if n_certain else 'no record'}; in the original file, for "
-        f"{share(old.homogeneous)} of the records.",
+        f"{n_certain:,} of {counted(n, 'record')}{'' if present.all() else ' with a value'} "
+        f"({share(new.homogeneous)}); in the original file, for {share(old.homogeneous)}.",
         "t_closeness": f"In the class that differs most, the distance of {column} from all records is "
         f"{in_unit(new.t_closeness, 'number')} on a scale from 0 to 1 (t-closeness); in the original file, "
         f"{in_unit(old.t_closeness, 'number')}.",

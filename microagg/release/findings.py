@@ -466,8 +466,8 @@ def predicted(file: File) -> Iterator[Finding]:
 
 def _rarities(columns: Mapping[Hashable, Rarity], file: File) -> str:
     each = [
-        f"{plain(name)!r} has {counted(count.distinct, 'distinct value')} in {counted(count.present, 'record')}, "
-        f"{100 * count.share:.3g} % of them with one that fewer than {file.rare_below:,} share"
+        f"{plain(name)!r} has {counted(count.distinct, 'distinct value')} in {counted(count.present, 'record')} "
+        f"({100 * count.share:.3g} % of the records have one that fewer than {file.rare_below:,} share)"
         for name, count in columns.items()
     ]
     return listing(each, 3)

@@ -43,7 +43,7 @@ def test_what_classes_say_of_the_illness():
     uniform = figure(found, "homogeneous", "illness")
     # All of the first class have the flu; of the original classes only the two of 60 differ.
     assert (uniform.before, uniform.after) == (pytest.approx(4 / 6), pytest.approx(1 / 2))
-    assert "'illness' with certainty for 3 records" in uniform.sentence
+    assert "'illness' with certainty for 3 of 6 records (50 %); in the original file, for 66.7 %." in uniform.sentence
     near = figure(found, "t_closeness", "illness")
     # Shares of all: flu 4/6, cold 1/6, cough 1/6; of the first class flu 1, of the second 1/3 each.
     assert near.after == pytest.approx(1 / 3)

@@ -156,7 +156,7 @@ def test_nearly_unique_columns():
         assert levels([stop]) == [("stop", ("number", "few", "gaps"))]
         # A fifth of the records counts; of those that have a value, not of all.
         for name, distinct, records, share in (("number", 10, 10, 100), ("few", 3, 10, 20), ("gaps", 2, 2, 100)):
-            assert f"'{name}' has {distinct} distinct values in {records} records, {share} %" in stop.text
+            assert f"'{name}' has {distinct} distinct values in {records} records ({share} %" in stop.text
     warn = only(findings(released, code="identifying", confidential=("number", "few", "one", "gaps")))
     assert levels([warn]) == [("warn", ("number", "few", "gaps"))]
 
