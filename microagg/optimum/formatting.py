@@ -37,7 +37,8 @@ def in_unit(value: float, unit: str) -> str:
         return "∞" if value > 0 else "−∞"
     if unit == "records":
         return f"{value:,.0f}"
-    text = number(value) if abs(value) >= 100 else f"{value:.3g}"
+    digits = "3g" if abs(value) >= 1e-4 else f"{_decimals(value, 3)}f"  # 3g writes 2.72e-05
+    text = number(value) if abs(value) >= 100 else f"{value:.{digits}}"
     text = "0" if abs(value) < _MAX_ZERO else text.replace("-", "−")
     return f"{text} sd" if unit == "sd" else text
 

@@ -141,6 +141,8 @@ def risk_map(
     risks = [(name, measure) for name, measure in RISKS.items() if name in runs]
     runs["hover"] = [_hover_text(row, risks, loss, of_loss) for _, row in runs.iterrows()]
     runs["label"] = _labels(runs, across, upward)
+    # A label left of the first points would lie on the numbers of the axis.
+    runs["side"] = ["center" if across.share(x) < 0.15 else "left" for x in runs["x"]]
     for variant, part in runs.groupby("variant", sort=False):
         # Results at single values of k are no line.
         _method(figure, str(variant), part, single=variant == state.FOUND and len(part) < runs["k"].nunique())
@@ -219,7 +221,7 @@ def _method(figure: go.Figure, variant: str, part: pd.DataFrame, *, single: bool
         name=escape_html(part["title"].iloc[0]),
         mode="markers+text" if single else "lines+markers+text",
         text=part["label"],
-        textposition="bottom left",
+        textposition=[f"bottom {side}" for side in part["side"]],
         textfont={"size": 12},
         line={"color": f"{style.color}80", "dash": style.dash, "width": 1},
         marker={

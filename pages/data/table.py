@@ -133,10 +133,10 @@ def _rows(
             "role": [columns.ROLES[column.role] for column in shown_columns],
             "label": [table.variable_labels.get(name, "") for name in names],
             "kind": [kind_title(column, column.kind, column.form) for column in shown_columns],
+            "why": [reasons[name][:1].upper() + reasons[name][1:] for name in names],
             "distribution": [figures["distribution"][name] for name in names],
             "distinct": [column.n_distinct - len(column.missing_codes) for column in shown_columns],
             "missing": [column.n_missing for column in shown_columns],
-            "why": [reasons[name][:1].upper() + reasons[name][1:] for name in names],
         }
     )
 

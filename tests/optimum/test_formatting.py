@@ -52,9 +52,10 @@ def test_figures_are_written_in_their_unit():
         (0.04567, "sd"),
         (-1.5, "number"),
         (-1e-9, "number"),
+        (0.00002716, "number"),
         (12345.6, "number"),
         (float("inf"), "number"),
         (float("-inf"), "sd"),
     ]
     written = [formatting.in_unit(value, unit) for value, unit in given]
-    assert written == ["33.3 %", "12.3 %", "1,234", "0.0457 sd", "−1.5", "0", "12,346", "∞", "−∞"]
+    assert written == ["33.3 %", "12.3 %", "1,234", "0.0457 sd", "−1.5", "0", "0.0000272", "12,346", "∞", "−∞"]

@@ -185,6 +185,8 @@ def test_round_values_of_k_are_written_beside_the_points_of_the_front():
     assert len(points.x) == 99
     # 3 is so near 2 that its label would cover the other.
     assert [text for text in points.text if text] == [f"k = {k}" for k in (2, 5, 10, 20, 50, 100)]
+    # That of k = 100, the lowest risk, would lie on the axis.
+    assert [points.textposition[k - 2] for k in (50, 100)] == ["bottom left", "bottom center"]
 
 
 def test_a_region_beyond_the_axes_ends_with_them_or_is_not_drawn():
