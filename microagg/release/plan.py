@@ -224,7 +224,7 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
     classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
     originals = source.originals()
     left = [name for name in released.columns if name not in (*schema.quasi_identifiers, *schema.strata)]
-    predicted = predicted_linkage(originals[[*schema.quasi_identifiers]], released[left], classes)
+    predicted = predicted_linkage(originals[[*schema.quasi_identifiers]], released[left], classes, prepared.models)
     risk = Risk.of(classes, partition, source.strata, predicted)
     if risk.realized_k < k:
         raise GuaranteeError(

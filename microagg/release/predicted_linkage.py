@@ -9,7 +9,7 @@ agrees best with the prediction.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
@@ -23,10 +23,11 @@ from microagg.columns.taxonomy import category
 from microagg.metrics.risk.equivalence_classes import coded, combined
 from microagg.progress import checkpoint
 from microagg.release.column_counts import CHANCE, COMMON, in_order, log_orders, measured
+from microagg.tables import digest_array
 from microagg.validation import FloatArray, IntArray, quoted
 
 #: About the maximum number of examined records; larger files are sampled by whole classes, at random.
-SAMPLE = 4000
+SAMPLE = 5000
 
 #: Numbers with at most this many distinct values are predicted as categories, such as the answers 1 to 5.
 FEW_VALUES = 20
@@ -52,6 +53,9 @@ _LARGEST_CLASS = 1000
 
 # A record that contradicts an exact prediction, in units of log-likelihood.
 _CONTRADICTION = -50.0
+
+# The maximum number of columns of a file whose models are kept for its next release.
+_MOST_KEPT = 50
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,9 @@ class Predicted:
         )
 
 
-def predicted_linkage(originals: pd.DataFrame, released: pd.DataFrame, classes: IntArray) -> tuple[Predicted, ...]:
+def predicted_linkage(
+    originals: pd.DataFrame, released: pd.DataFrame, classes: IntArray, models: Models | None = None
+) -> tuple[Predicted, ...]:
     """The released columns whose prediction helps an intruder to pick the right record, worst first.
 
     The intruder knows the original quasi-identifiers of a person, ``originals``, shape (n, d), and the class of the
@@ -93,6 +99,8 @@ def predicted_linkage(originals: pd.DataFrame, released: pd.DataFrame, classes: 
     models, without the record itself or its fold of a cross-validation; the model with the most linked records counts.
     Several columns are also predicted together. Linkage counts if it is 4 standard errors above a random pick in the
     class, and for all exact predictions. Of more than about :data:`SAMPLE` records, whole classes are drawn.
+
+    Models of all records do not depend on ``classes``: ``models`` keeps them for the next release of the same file.
 
     For an intruder who combines the prediction with the distance from the released quasi-identifiers this is an upper
     bound: within a class, the latter are equal.
@@ -102,11 +110,13 @@ def predicted_linkage(originals: pd.DataFrame, released: pd.DataFrame, classes: 
     rows = _sample_classes(classes, SAMPLE)
     features = _features_of(originals.iloc[rows])
     pairs = _Pairs.of(classes[rows])
+    models = Models() if models is None or len(rows) < len(classes) else models
     predictions = []
     for name in released.columns:
         checkpoint("Predicting released columns from the quasi-identifiers")
-        if (prediction := _best_prediction(features, released[name].iloc[rows], pairs)) is not None:
+        if (prediction := _best_prediction(features, released[name].iloc[rows], pairs, models)) is not None:
             predictions.append(prediction)
+    models.drop_unused()
     results = [_measure(prediction, released, classes, pairs) for prediction in predictions]
     helpful = [prediction for prediction, result in zip(predictions, results, strict=True) if result is not None]
     # Several helpful columns are predicted together; if at most one is helpful, all of them may help together.
@@ -178,7 +188,7 @@ class _Prediction(NamedTuple):
     scores: FloatArray  # shape (p,): log-likelihoods
 
 
-def _best_prediction(features: _Features, series: pd.Series[Any], pairs: _Pairs) -> _Prediction | None:
+def _best_prediction(features: _Features, series: pd.Series[Any], pairs: _Pairs, models: Models) -> _Prediction | None:
     """The prediction of a column with the most linked records. None if there is nothing to predict."""
     codes = coded(series)
     present = codes >= 0
@@ -188,18 +198,17 @@ def _best_prediction(features: _Features, series: pd.Series[Any], pairs: _Pairs)
     numbers = measured(series)
     is_number = numbers is not None and np.isfinite(numbers[present]).all() and len(counts) > FEW_VALUES
     ordered = numbers[present] if is_number and numbers is not None else None
-    features = features._replace(values=features.values[present])
     exact_scores = np.where(codes[pairs.candidate] == codes[pairs.record], 0.0, _CONTRADICTION)
     # A record without a value is not predicted: another record of the class is picked instead.
     absent = ~present[pairs.candidate]
     exact_scores[absent] = 10 * _CONTRADICTION
-    for combined_values, sources in _formulas(features):
-        if _follows(combined_values, codes[present], ordered):
-            return _Prediction((series.name,), sources, True, True, exact_scores)
+    formula, learned = models.learn(features, codes, ordered)
+    if formula:
+        return _Prediction((series.name,), formula, True, True, exact_scores)
     by_chance = math.log(counts.max() / counts.sum()) * counts.sum()
     may_be_exact = bool(by_chance < math.log(CHANCE / len(features.names)))
     best, best_rank = None, (False, -1.0)
-    for model in _code_models(features, codes[present]) if ordered is None else _number_models(features, ordered):
+    for model in learned:
         exact = model.exact and may_be_exact
         scores = exact_scores if exact else np.where(absent, 10 * _CONTRADICTION, _scores(model, codes, present, pairs))
         rank = (exact, float(pairs.picked(scores)[0].mean()))
@@ -221,10 +230,7 @@ def _combine(predictions: Sequence[_Prediction]) -> _Prediction:
 def _scores(model: _Model, codes: IntArray, present: NDArray[np.bool_], pairs: _Pairs) -> FloatArray:
     positions = np.cumsum(present) - 1  # among the records with a value
     record, candidate = positions[pairs.record], positions[pairs.candidate]
-    if model.true is None:
-        scores = model.predicted[record, np.maximum(codes[pairs.candidate], 0)]
-    else:
-        scores = -0.5 * np.square((model.true[candidate] - model.predicted[record]) / model.error)
+    scores = model.scores(record, candidate, np.maximum(codes[pairs.candidate], 0))
     return np.where(present[pairs.record], np.maximum(scores, _CONTRADICTION * 1e6), 0.0)
 
 
@@ -272,12 +278,45 @@ def _highest_linkage(probability: FloatArray, certainty: FloatArray, by_chance: 
 # Models that predict a column from quasi-identifiers, always without the predicted record.
 
 
+class Models:
+    """What was learned to predict columns; kept by who releases a file several times, and freed with it."""
+
+    def __init__(self) -> None:
+        self._learned: dict[Hashable, tuple[tuple[Hashable, ...], tuple[_Model, ...]]] = {}
+        self._used: set[Hashable] = set()
+
+    def learn(
+        self, features: _Features, codes: IntArray, ordered: FloatArray | None
+    ) -> tuple[tuple[Hashable, ...], tuple[_Model, ...]]:
+        """The columns of a formula that a column follows from and, without one, models of the records with a value.
+
+        ``codes``, shape (n,), are its values, -1 if missing, and ``ordered`` its numbers without the missing ones.
+        """
+        key = (features.digest, features.names, digest_array(codes), None if ordered is None else digest_array(ordered))
+        self._used.add(key)
+        if key in self._learned:
+            return self._learned[key]
+        features, codes = features._replace(values=features.values[codes >= 0]), codes[codes >= 0]
+        formula = next((names for values, names in _formulas(features) if _follows(values, codes, ordered)), ())
+        models = _code_models(features, codes) if ordered is None else _number_models(features, ordered)
+        learned = formula, () if formula else tuple(models)
+        if len(self._used) <= _MOST_KEPT:
+            self._learned[key] = learned
+        return learned
+
+    def drop_unused(self) -> None:
+        """Drop what was not used since the last call: it is of other columns."""
+        used, self._used = self._used, set()
+        self._learned = {key: learned for key, learned in [*self._learned.items()] if key in used}
+
+
 class _Features(NamedTuple):
     """The quasi-identifiers as numbers, shape (n, d). Categories by level, or in alphabetical order."""
 
     values: FloatArray
     names: tuple[Hashable, ...]
     numeric: NDArray[np.bool_]  # shape (d,): whether they are numbers or dates
+    digest: str
 
 
 def _features_of(originals: pd.DataFrame) -> _Features:
@@ -287,7 +326,8 @@ def _features_of(originals: pd.DataFrame) -> _Features:
         numbers = measured(originals[name])
         numeric.append(numbers is not None)
         columns.append(_ranks(originals[name]) if numbers is None else np.nan_to_num(numbers))
-    return _Features(np.column_stack(columns), tuple(originals.columns), np.array(numeric))
+    values = np.column_stack(columns)
+    return _Features(values, tuple(originals.columns), np.array(numeric), digest_array(np.vstack([values, numeric])))
 
 
 def _ranks(series: pd.Series[Any]) -> FloatArray:
@@ -303,11 +343,9 @@ class _Model(NamedTuple):
     sources: Sequence[Hashable]
     exact: bool
     fit: float  # the share of the variance, or of the records, that is predicted
-    # For numbers: predicted and true values, shape (n,), on the same scale, and the standard error. For categories:
-    # log-probabilities, shape (n, values).
-    predicted: FloatArray
-    true: FloatArray | None = None
-    error: float = 1.0
+    # Log-likelihoods of candidates for records, all of shape (p,): of their numbers among those with a value, and of
+    # the candidates' codes.
+    scores: Callable[[IntArray, IntArray, IntArray], FloatArray]
 
 
 def _number_models(features: _Features, y: FloatArray) -> Iterator[_Model]:
@@ -320,7 +358,7 @@ def _number_models(features: _Features, y: FloatArray) -> Iterator[_Model]:
         error = max(float(np.sqrt(np.square(true - predicted).mean())), 1e-12 * float(np.abs(true).max() or 1.0))
         fit = 1.0 - error**2 / float(true.var()) if true.var() > 0.0 else 0.0
         exact = bool(np.mean(np.abs(guesses - y) <= half_unit) >= EXACT)
-        return _Model(sources, exact, fit, predicted, true, error)
+        return _Model(sources, exact, fit, lambda i, j, _: -0.5 * np.square((true[j] - predicted[i]) / error))
 
     columns = np.flatnonzero(features.numeric)
     linear = features.values[:, columns]
@@ -342,25 +380,31 @@ def _number_models(features: _Features, y: FloatArray) -> Iterator[_Model]:
 
 def _code_models(features: _Features, codes: IntArray) -> Iterator[_Model]:
     """Yield models of categories, whose ``codes``, shape (n,), are from 0."""
+    from scipy.sparse import csr_array
     from sklearn.tree import DecisionTreeClassifier
 
     n, n_values = len(codes), int(codes.max()) + 1
     prior = np.bincount(codes, minlength=n_values) / n
 
-    def model(shares: FloatArray, sources: Sequence[Hashable], share_right: float) -> _Model:
-        fit = float(np.mean(shares.argmax(axis=1) == codes))
-        return _Model(sources, share_right >= EXACT, fit, np.log(0.99 * shares + 0.01 * prior))
+    # Most shares are 0: tables of all would take much memory.
+    def model(shares: Any, others: FloatArray, sources: Sequence[Hashable], right: float, fit: float) -> _Model:
+        def scores(records: IntArray, _: IntArray, values: IntArray) -> FloatArray:
+            return np.log(0.99 * (shares[records, values] + others[values]) + 0.01 * prior[values])
+
+        return _Model(sources, right >= EXACT, fit, scores)
 
     guesses = [_nearest_code(x, codes) for x in features.values.T]
     right = [float(np.mean(guess == codes)) for guess in guesses]
     best = int(np.argmax(right))
-    shares = (1.0 - right[best]) * np.tile(prior, (n, 1))
-    shares[np.arange(n), guesses[best]] += right[best]
-    yield model(shares, [features.names[best]], right[best])
+    share, guess, others = right[best], guesses[best], (1.0 - right[best]) * prior
+    likeliest = np.where(share + others[guess] > others.max(), guess, others.argmax())
+    shares = csr_array((np.full(n, share), guess, np.arange(n + 1)), (n, n_values))
+    yield model(shares, others, [features.names[best]], share, float(np.mean(likeliest == codes)))
     for leaf in (1, 10) if n_values <= n / 4 else ():
         tree = DecisionTreeClassifier(min_samples_leaf=leaf, random_state=0)
-        shares, sources = _cross_validated(tree, features, codes, n_values)
-        yield model(shares, sources, float(np.mean(shares.argmax(axis=1) == codes)))
+        table, sources = _cross_validated(tree, features, codes, n_values)
+        fit = float(np.mean(table.argmax(axis=1) == codes))
+        yield model(csr_array(table), np.zeros(n_values), sources, fit, fit)
 
 
 def _cross_validated(tree: Any, features: _Features, y: Any, width: int) -> tuple[FloatArray, list[Hashable]]:

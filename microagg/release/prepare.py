@@ -24,6 +24,7 @@ from microagg.validation import FloatArray, IntArray, is_whole, quoted
 if TYPE_CHECKING:
     from microagg.algorithms.base import Microaggregator
     from microagg.kernels.local_search.guarded import Rules
+    from microagg.release.predicted_linkage import Models
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,7 @@ class Prepared:
     estimator: Microaggregator | None
     choices: Choices
     table: pd.DataFrame  # before values were recoded
+    models: Models | None = None  # of columns, kept between releases of a file
 
     @cached_property
     def order(self) -> IntArray | None:

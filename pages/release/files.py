@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -84,10 +84,15 @@ def program(workspace: Workspace, release: Release) -> None:
 
 
 def contents(
-    workspace: Workspace, release: Release, assessment: Assessment | None, findings: Sequence[Finding], data: bytes
+    workspace: Workspace,
+    compared: Compared,
+    release: Release,
+    assessment: Assessment | None,
+    findings: Sequence[Finding],
+    data: bytes,
 ) -> Callable[..., dict[str, Any]] | None:
     """Return what makes the contents of the report, with ``findings`` as checks; None until all is measured."""
-    if assessment is None or not is_compared(workspace):
+    if assessment is None or not is_computed(workspace, compared):
         return None
     verdict = released.judge("The release", release, assessment)
     stated = {"risk": verdict.risk_with_limit, "loss": verdict.loss_with_limit}
@@ -101,7 +106,7 @@ def contents(
     return partial(
         full.to_dict,
         assessment=assessment,
-        comparison=_comparison(workspace),
+        comparison=_comparison(workspace, compared),
         file=data or None,
         file_name=released_name(workspace),
         origin=workspace.table.origin,
@@ -141,46 +146,52 @@ def offer(workspace: Workspace, contents: Callable[..., dict[str, Any]] | None, 
     download(label, write, name, disabled=contents is None, help=message)
 
 
-def _cells(workspace: Workspace) -> tuple[dict[Method, str], list[int], list[jobs.Cell], bool]:
-    """Return the methods and the values of k that the report compares, the runs to compute, and whether with risks."""
+class Compared(NamedTuple):
+    """What the report compares: methods and values of k, the runs to compute, and whether with risks."""
+
+    variants: dict[Method, str]
+    ks: list[int]
+    cells: list[jobs.Cell]
+    risks: bool
+
+
+def compared(workspace: Workspace) -> Compared:
+    """Return what the report compares."""
     try:
         ks = {*certificate.compared_ks(workspace)[0], state.current().k}
     except MicroaggError:  # Choose k shows what is wrong
         ks = {state.current().k}
     ks = {k for k in ks if k <= certificate.most_k(workspace)}
-    compared = methods.sweep_methods(workspace, methods.compared(workspace))
-    variants = methods.with_chosen(workspace, compared)
+    variants = methods.with_chosen(workspace, methods.sweep_methods(workspace, methods.compared(workspace)))
     cells = [(method, k) for k in sorted(ks) for method in variants]
     risks = bool(workspace.requested)  # the loss with guarantees is computed with them
-    return variants, sorted(ks), cells if risks else certificate.not_stored(workspace, cells), risks
+    return Compared(variants, sorted(ks), cells if risks else certificate.not_stored(workspace, cells), risks)
 
 
-def compare(workspace: Workspace) -> None:
+def compute(workspace: Workspace, compared: Compared) -> None:
     """Compute what the report compares, so that it has the same figures whatever pages were opened before."""
-    _, ks, cells, risks = _cells(workspace)
-    job = jobs.sweep(workspace, cells, risks=risks)
+    job = jobs.sweep(workspace, compared.cells, risks=compared.risks)
     if job.running:
         st.caption("The report also compares the release with other methods and values of k:")
         jobs.watch(job)
     else:
         jobs.ended_early("sweep")
-        certificate.floors(workspace, ks)  # starts to complete them
+        certificate.floors(workspace, compared.ks)  # starts to complete them
         if certificate.is_rising(workspace):
             certificate.await_floor(workspace)
 
 
-def is_compared(workspace: Workspace) -> bool:
+def is_computed(workspace: Workspace, compared: Compared) -> bool:
     """Whether all that the report compares is computed."""
-    _, ks, cells, risks = _cells(workspace)
-    certificate.floors(workspace, ks)  # starts to complete them
-    lacks_some = any(jobs.results().lacks(workspace, cell, risks=risks) for cell in cells)
+    certificate.floors(workspace, compared.ks)  # starts to complete them
+    lacks_some = any(jobs.results().lacks(workspace, cell, risks=compared.risks) for cell in compared.cells)
     return not certificate.is_rising(workspace) and not lacks_some
 
 
-def _comparison(workspace: Workspace) -> pd.DataFrame | None:
+def _comparison(workspace: Workspace, compared: Compared) -> pd.DataFrame | None:
     """Return the results of the compared methods for :meth:`microagg.Release.to_html`, with lower bounds; None if none."""
-    variants, ks, _, _ = _cells(workspace)
-    table = certificate.with_best(workspace, certificate.rows(workspace, variants, ks), ks)
+    ks = compared.ks
+    table = certificate.with_best(workspace, certificate.rows(workspace, compared.variants, ks), ks)
     if table.empty:
         return None
     floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}

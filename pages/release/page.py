@@ -41,7 +41,8 @@ def body() -> None:
     verdict = released.judge("The release", release, measured)
     findings = checks.all_findings(workspace, release, counted, verdict)
     accepted = checks.accepted(release, identity)
-    contents = files.contents(workspace, accepted, measured, findings, data)
+    compared = files.compared(workspace)
+    contents = files.contents(workspace, compared, accepted, measured, findings, data)
     with card, st.container(border=True, key="verdict"):
         left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
         with left:
@@ -66,8 +67,8 @@ def body() -> None:
         st.markdown("\n".join(f"- {escape_markdown(line)}" for line in accepted.report.summary().splitlines()))
     files.program(workspace, accepted)
     if measured:
-        files.compare(workspace)
-        if contents is None and files.is_compared(workspace):
+        files.compute(workspace, compared)
+        if contents is None and files.is_computed(workspace, compared):
             st.rerun()
 
 

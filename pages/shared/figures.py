@@ -131,12 +131,16 @@ def finish(figure: go.Figure, height: int, margin: Mapping[str, int] | None = No
 
     Without a ``margin`` that has room for the texts at the axes, Plotly finds one, and draws all marks once more.
     """
-    if figure.layout.dragmode is None:
-        figure.update_layout(dragmode=False).update_xaxes(fixedrange=True).update_yaxes(fixedrange=True)
+    layout = figure.layout  # set one by one: update_layout and its like take five times as long
+    scrolls = layout.dragmode is None
     usual = {"l": 10, "r": 10, "t": 12, "b": 10, "autoexpand": not margin}
-    figure.update_layout(height=height, margin={**usual, **(margin or {})}, legend=_LEGEND)
-    figure.update_xaxes(automargin=not margin, separatethousands=True)
-    figure.update_yaxes(automargin=not margin, separatethousands=True)
+    layout.height, layout.margin, layout.legend = height, {**usual, **(margin or {})}, _LEGEND
+    if scrolls:
+        layout.dragmode = False
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        axis.automargin, axis.separatethousands = not margin, True
+        if scrolls:
+            axis.fixedrange = True
     return figure
 
 

@@ -14,6 +14,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from microagg.progress import watched
+from microagg.release.predicted_linkage import Models
 from microagg.studies import experiment, landscape
 from microagg.studies.experiment import Method, Result
 from microagg.studies.sweeps import Exposed
@@ -46,6 +47,7 @@ class Results:
         self.best: OrderedDict[tuple[str, int], Result] = OrderedDict()  # by the digest and k, of all methods
         self.risks: OrderedDict[tuple[str, Method, int], dict[str, float]] = OrderedDict()
         self.outcomes: dict[str, OrderedDict[Hashable, Any]] = {}
+        self.models = Models()
         self.jobs: dict[str, Job] = {}
 
     def add(self, digest: str, result: Result) -> None:

@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from microagg import ConstantColumnWarning, DataError, MicroaggError, Release, microaggregate
-from microagg.release import Assessment, Figure, Finding, compare_with, read_earlier
+from microagg import ConstantColumnWarning, DataError, MicroaggError, Release
+from microagg.release import Assessment, Figure, Finding, compare_with, plan, read_earlier
+from microagg.release.predicted_linkage import Models
+from microagg.release.prepare import prepare
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import quoted
 from pages.shared import certificate, columns, jobs, limits, methods, state
@@ -80,7 +82,7 @@ def release_of(workspace: Workspace, identity: Hashable, once: Once = jobs.once)
     if options["shuffle"]:  # in the same order whenever this session makes it
         seed = st.session_state.setdefault(_SEEDS, {}).setdefault(identity, np.random.SeedSequence())
         options["shuffle"] = seed.entropy if options["shuffle"] == "recorded" else seed
-    work, n = partial(make, frame, options), workspace.n_complete
+    work, n = partial(make, frame, options, jobs.results().models), workspace.n_complete
     release = once("release", identity, [options["method"]], "Grouping all records", work, n)
     return None if release is None else _with_bound(workspace, release)
 
@@ -97,11 +99,11 @@ def _with_bound(workspace: Workspace, release: Release) -> Release:
     return replace(release, report=replace(report, loss=numbers, generalization=categories))
 
 
-def make(frame: pd.DataFrame, options: dict[str, Any]) -> Release:
+def make(frame: pd.DataFrame, options: dict[str, Any], models: Models) -> Release:
     """Return the release of ``frame`` with these arguments of :func:`microagg.microaggregate`."""
     # The report says it. Not within catch_warnings: jobs run in threads, and one that ends would undo what others ignore.
     warnings.simplefilter("ignore", ConstantColumnWarning)
-    return microaggregate(frame, **options)
+    return plan.make(replace(prepare(frame, plan.Plan.checked(**options)), models=models), frame)
 
 
 def with_earlier(

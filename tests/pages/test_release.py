@@ -11,7 +11,7 @@ import pytest
 
 from microagg import DataError, metrics, replay
 from microagg.progress import Cancelled
-from microagg.release import compare_with
+from microagg.release import compare_with, predicted_linkage
 from microagg.release import release as releases
 from microagg.studies import landscape
 from microagg.studies.experiment import Method, run_one
@@ -423,11 +423,19 @@ def test_nothing_is_written_or_compared_again_while_the_release_stays(seen, monk
     assert calls == ["survey_protected.csv"]
 
 
+def test_models_of_columns_are_learned_once_for_all_k(seen, monkeypatch):
+    app = open_survey("release", k="5")
+    monkeypatch.setattr(predicted_linkage, "_cross_validated", None)
+    choose(app, w_k_chosen=7)
+    assert seen.release.report.k == 7
+    assert seen.release.report.risk.predicted
+
+
 def test_a_cancelled_release_says_so_and_too_large_a_k_is_one_sentence(monkeypatch):
     def cancelled(*args, **kwargs):
         raise Cancelled
 
-    monkeypatch.setattr(released, "microaggregate", cancelled)
+    monkeypatch.setattr(released, "prepare", cancelled)
     app = open_page("release", data="wine", k="6", scale="minmax")
     assert "cancelled" in app.info[0].value
     assert not app.get("download_button")

@@ -129,6 +129,31 @@ def test_a_column_of_missing_values_and_a_sample(monkeypatch):
     assert not predicted_linkage(frame[["income"]], pd.DataFrame({"total": [None] * N}), classes)
 
 
+def test_models_are_kept_for_the_next_release_of_a_file(monkeypatch):
+    frame = people()
+    known, others, models = frame[["income", "age"]], frame[["net", "illness", "noise"]], module.Models()
+    classes, larger = np.arange(N) // 5, np.arange(N) // 9
+    expected = predicted_linkage(known, others, larger)
+    assert predicted_linkage(known, others, classes, models) == predicted_linkage(known, others, classes)
+
+    def forbidden(*_):
+        raise NotImplementedError
+
+    monkeypatch.setattr(module, "_cross_validated", forbidden)
+    assert predicted_linkage(known, others, larger, models) == expected
+    for known_now, others_now in ((known, others.assign(net=others["noise"])), (known[::-1], others)):
+        with pytest.raises(NotImplementedError):
+            predicted_linkage(known_now, others_now, classes, models)
+    # Another file drops them, and a sample depends on the classes.
+    assert predicted_linkage(known, frame[["group"]], classes, models)
+    with pytest.raises(NotImplementedError):
+        predicted_linkage(known, others, classes, models)
+    monkeypatch.undo()
+    predicted_linkage(known, others, classes, models)
+    monkeypatch.setattr(module, "SAMPLE", 200)
+    assert predicted_linkage(known, others, larger, models) == predicted_linkage(known, others, larger)
+
+
 def test_ranges_and_columns_of_few_records_are_predicted_too():
     """An age group is a range of ages where few ages occur twice, and 45 records are enough for a net income."""
     rng = np.random.default_rng(0)
