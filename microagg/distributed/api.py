@@ -18,7 +18,7 @@ from microagg.algorithms.registry import algorithm
 from microagg.columns.schema import Schema
 from microagg.distributed import cluster, passes, planning
 from microagg.distributed.cluster import Stages
-from microagg.distributed.parts import Count, Table, count, load
+from microagg.distributed.parts import Count, Table, count, load, stratum_key
 from microagg.distributed.planning import FINAL, JOB, LAYOUT, OUTPUT, Job, Layout, Moments
 from microagg.distributed.working_folder import RELEASED, check_room, working_on
 from microagg.errors import DataError, GuaranteeError, ParameterError
@@ -367,7 +367,7 @@ class _Figures:
         strata = []
         for number, (values, n) in enumerate(layout.strata if self.job.schema.strata else ()):
             of_stratum = int(n_groups[layout.stratum_of == number].sum())
-            strata.append(Stratum(values, n, of_stratum, classes.smallest_of[tuple(map(plain, values))]))
+            strata.append(Stratum(values, n, of_stratum, classes.smallest_of[stratum_key(values)]))
         return Risk(
             realized_k=classes.smallest,
             max_reidentification_probability=max_reidentification(classes.smallest),

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from pandas.api.types import is_float_dtype
 
 from microagg.columns.recodes import recoded as to_other_values
 from microagg.columns.records import is_number
@@ -27,6 +29,9 @@ RECORDS, BYTES = 1 << 19, 1 << 27
 
 # Number of first records that decide the kinds of columns, and approximate number of classes in one task of the count.
 _HEAD, _CLASSES = 10_000, 200_000
+
+# The number that stands for -0.0 in counts; no file has it.
+_BELOW_ZERO = -5e-324
 
 # Spark writes times in the old type of 96 bits; nanoseconds would overflow silently.
 _OPENED = {"pre_buffer": False, "page_checksum_verification": True, "coerce_int96_timestamp_unit": "us"}
@@ -230,7 +235,7 @@ class Count:
     smallest: int  # the number of records of the smallest class
     below: int  # number of records in classes of fewer than k
     alone: int  # number of records alone in their classes
-    smallest_of: dict[tuple[Any, ...], int]  # size of the smallest class of each stratum, by its values
+    smallest_of: dict[tuple[Any, ...], int]  # size of the smallest class of each stratum, by its stratum_key
 
 
 def count(
@@ -282,10 +287,22 @@ def count(
 
 
 def _counted_frame(table: Any, label: str) -> pd.DataFrame:
-    """A table as a DataFrame with booleans as 0 and 1: beside missing values they would be objects in some parts."""
+    """A table as a DataFrame with booleans as 0 and 1: beside missing values they would be objects in some parts.
+
+    -0.0 is :data:`_BELOW_ZERO`, as Dask would count it as 0.0.
+    """
     pa = load("pyarrow")
     fields = [field.with_type(pa.int8()) if pa.types.is_boolean(field.type) else field for field in table.schema]
-    return frame_of(table.cast(pa.schema(fields)), label)
+    frame = frame_of(table.cast(pa.schema(fields)), label)
+    for name in frame.columns[frame.dtypes.map(is_float_dtype).to_numpy(dtype=bool)]:
+        numbers = frame[name].to_numpy(dtype=np.float64)
+        frame[name] = np.where((numbers == 0.0) & np.signbit(numbers), _BELOW_ZERO, numbers)
+    return frame
+
+
+def stratum_key(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Key of a stratum with these values in :attr:`Count.smallest_of`."""
+    return tuple(_BELOW_ZERO if str(value) == "-0.0" else plain(value) for value in values)
 
 
 def _count_classes(sizes: pd.DataFrame, strata: list[str], k: int) -> Count:
@@ -301,6 +318,6 @@ def _count_classes(sizes: pd.DataFrame, strata: list[str], k: int) -> Count:
         below=int(n[n < k].sum()),
         alone=int((n == 1).sum()),
         smallest_of={
-            tuple(map(plain, values if len(strata) > 1 else [values])): int(size) for values, size in smallest.items()
+            stratum_key(values if len(strata) > 1 else [values]): int(size) for values, size in smallest.items()
         },
     )

@@ -78,13 +78,16 @@ def test_a_folder_is_counted_file_by_file(tmp_path):
     folder.mkdir()
     frame = pd.DataFrame({"age": [1, 1, 2, None, 2, 3, None, 1], "town": list("aababcba")})
     frame["moved"] = [True, True, True, None, True, False, None, False]
+    frame["change"] = [*[0.0] * 7, -0.0]
     for i, rows in enumerate((frame[:3], frame[3:5], frame[5:])):
         parquet(rows.astype({"age": "float64"}), folder / f"{i}.parquet", 2)
     sizes = frame.groupby(["age", "town"], dropna=False).size()
     counted = json.loads(call("verify", "folder", "--qi", "age,town", "--k", 2, "--json").stdout)
     assert (counted["n_records"], counted["smallest_class"]) == (8, 1)
     assert (counted["below_k"], counted["unique"]) == (int(sizes[sizes < 2].sum()), int((sizes == 1).sum()))
-    assert json.loads(call("verify", "folder", "--qi", "moved", "--k", 2, "--json").stdout)["smallest_class"] == 2
+    for name, smallest in (("moved", 2), ("change", 1)):
+        counted = json.loads(call("verify", "folder", "--qi", name, "--k", 2, "--json").stdout)
+        assert counted["smallest_class"] == smallest
     done = call("verify", "folder", "--qi", "age,town", "--k", 2)
     assert done.exit_code == 1
     assert "k = 2 does not hold in 'folder'" in done.output
