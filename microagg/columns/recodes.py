@@ -24,6 +24,7 @@ from pandas.api.types import (
     is_integer_dtype,
     is_numeric_dtype,
     is_object_dtype,
+    is_unsigned_integer_dtype,
 )
 
 from microagg.columns import numerals
@@ -133,7 +134,7 @@ def _written(value: str, series: pd.Series[Any]) -> str:
 def new_value(value: str, changes: Recoding) -> str | None:
     """New value of a value, both as text."""
     if value not in changes and re.fullmatch(_NUMBER, value, re.ASCII):
-        number = np.array(float(value))
+        number = _number(value)
         hits = (new for text, new in changes.items() if (span := bounds(text)) and _is_within(number, span))
         return next(hits, value)
     return changes.get(value, value)
@@ -193,9 +194,11 @@ def _recoded_numbers(series: pd.Series[Any], numbers: pd.Series[Any], changes: R
     dtype, numbers = numbers.dtype, widened(numbers)
     values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
     by_range = np.zeros(len(values), dtype=np.bool_)
+    whole: Any = "UInt64" if is_unsigned_integer_dtype(dtype) else "Int64"
+    exact = numbers.astype(whole) if is_integer_dtype(dtype) else pd.Series(values)
     for text, new_text in changes.items():
         if text not in texts and (span := bounds(text)):
-            in_range = ~is_recoded & _is_within(values, span)
+            in_range = ~is_recoded & _is_within(exact, span).to_numpy(dtype=np.bool_, na_value=False)
             new_texts[in_range], is_recoded[in_range], by_range[in_range] = new_text, True, True
     distinct_texts = set(new_texts[is_recoded]) - {None}
     new_numbers = {text: _number(text) for text in distinct_texts if re.fullmatch(_NUMBER, text, re.ASCII)}
@@ -255,18 +258,17 @@ def _ordered_if_disjoint(texts: pd.Series[Any], values: FloatArray, by_range: ND
 def bounds(text: str) -> tuple[float, bool, float, bool] | None:
     """Lowest number of a range and whether it is included, and the highest likewise. None for other texts."""
     if match := _SPAN.fullmatch(text.strip()):
-        return float(match[2]), match[1] == "[", float(match[3]), match[4] == "]"
+        return _number(match[2]), match[1] == "[", _number(match[3]), match[4] == "]"
     if match := _BEYOND.fullmatch(text.strip()):
-        closed, number = match[1].endswith("="), float(match[2])
+        closed, number = match[1].endswith("="), _number(match[2])
         return (-math.inf, False, number, closed) if match[1][0] == "<" else (number, closed, math.inf, False)
     return None
 
 
-def _is_within(values: FloatArray, span: tuple[float, bool, float, bool]) -> NDArray[np.bool_]:
+def _is_within(values: Any, span: tuple[float, bool, float, bool]) -> Any:
     low, from_low, high, to_high = span
     above = values >= low if from_low else values > low
-    inside: NDArray[np.bool_] = above & (values <= high if to_high else values < high)
-    return inside
+    return above & (values <= high if to_high else values < high)
 
 
 def intervals(values: FloatArray, limits: Sequence[float]) -> dict[str, str | None]:

@@ -106,7 +106,8 @@ def test_numbers_above_and_below_are_coded_and_keep_their_type():
     narrow = one(np.array([1.5, 2000], dtype=np.float32), {">1000": 1000})
     assert (narrow.tolist(), narrow.dtype) == ([1.5, 1000.0], np.float32)
     large = 2**62 + 1  # no float is
-    assert one([large, 5], {"<10": 10}).tolist() == [large, 10]
+    assert one([large, 5], {"<10": 10, f">{large}": 0}).tolist() == [large, 10]
+    assert one(pd.array([large, None], dtype="Int64"), {f"[{large}, {large + 1})": 0}).fillna(1).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
