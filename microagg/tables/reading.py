@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import inspect
 import io
 import os
 import re
@@ -242,7 +243,7 @@ def read_file(
         different lengths, columns with equal names, no records. An :class:`UnreadableError` has offers of other
         options.
     ParameterError
-        If a parameter is of the wrong kind, or the sheet does not exist.
+        If a parameter is of the wrong kind or not for this kind of file, or the sheet does not exist.
 
     Notes
     -----
@@ -284,11 +285,17 @@ def read_file(
     if not data:
         raise DataError(f"the file {label!r} is empty (0 bytes): choose a file with a header and at least one record.")
     _check_signature(data, label, ending)
+    options_class: Any = SheetOptions if ending == ".xlsx" else TextOptions
+    used = {field.name for field in fields(options_class)}
+    if ending not in (*TEXT_ENDINGS, ".xlsx"):
+        used = set() if ending == ".parquet" else {"labels"}
+    for option, parameter in inspect.signature(read_file).parameters.items():
+        if option not in {*used, "source", "name", "max_cells"} and arguments[option] != parameter.default:
+            raise ParameterError(f"{option} is not for {ending} files such as {label!r}: leave it out.")
     if ending == ".parquet":
         return replace(read_parquet(data, label, max_cells), source=Source(data, label))
     if ending in (".dta", ".sav", ".zsav"):
         return replace(read_statistics(data, label, labels, max_cells), source=Source(data, label))
-    options_class: Any = SheetOptions if ending == ".xlsx" else TextOptions
     options = options_class(**{field.name: arguments[field.name] for field in fields(options_class)})
     read: Any = read_xlsx if ending == ".xlsx" else read_text
     return replace(read(data, label, options, max_cells), source=Source(data, label, options))

@@ -254,6 +254,7 @@ def test_verify_counts_what_is_guaranteed_beyond_k(people):
         ("run people.csv --k 3 --block-size 9", "--block-size needs --engine dask"),
         ("run --data simu --k 3 --data-seed -1", "Error: --data-seed must"),
         ("run people.csv --k 3 --read-delimiter=", "Error: --read-delimiter must"),
+        ("run people.csv --k 3 --read-sheet a", "Error: --read-sheet is not for .csv files such as 'people.csv'"),
         ("run --data wnie --k 3", "did you mean 'wine'?"),
         ("sweep --data toy --k 12", "Error: k can be at most 11"),
         ("rum", "No such command 'rum'"),
