@@ -238,9 +238,11 @@ def _replaced(series: pd.Series[Any], original: pd.Series[Any], variable: _Varia
     if lossless.is_date(series):
         zero, days = DAY_ZERO if ending == ".sav" else np.datetime64("1960-01-01"), series.to_numpy().astype("M8[s]")
         seconds = (days - zero.astype("M8[s]")).astype(np.float64)
-        letter = variable.form.removeprefix("%").removeprefix("t")[:1]
-        unit = 1.0 if ending == ".sav" else {"d": 86_400.0, "c": 1e-3}.get(letter)
-        return as_texts if unit is None or is_text else variable._replace(cells=pd.Series(seconds / unit))
+        is_clock, form = variable.form.lstrip("%-").startswith("tc"), variable.form
+        unit = 1.0 if ending == ".sav" else 1e-3 if is_clock else 86_400.0
+        if ending == ".dta" and not re.match(r"%-?(tc|td|d)", form):
+            form = "%td"  # the mean of months is a day
+        return as_texts if is_text else variable._replace(cells=pd.Series(seconds / unit), form=form)
     if is_float_dtype(series.dtype) or is_integer_dtype(series.dtype):
         numbers = pd.Series(series.to_numpy(dtype=np.float64, na_value=np.nan))
         # A number such as a year would be shown as a day in the format of dates.

@@ -266,6 +266,18 @@ def test_a_year_in_place_of_dates_is_written_as_a_number(form, tmp_path):
     assert sorted(read_file(tmp_path / f"out{file.suffix}").frame["born"]) == sorted(day.year for day in born)
 
 
+@pytest.mark.parametrize(
+    ("form", "numbers", "day"),
+    [("%-td", [1, 3], "1960-01-03"), ("%tm", [0, 2], "1960-01-31"), ("%tq", [0, 4], "1960-07-02")],
+)
+def test_mean_days_in_place_of_dates_of_stata_are_dates(form, numbers, day):
+    table = pd.DataFrame({"t": numbers * 2, "a": range(4)}, dtype=float)
+    table.to_stata(stream := io.BytesIO(), write_index=False, version=118)
+    data = stream.getvalue().replace(b"%10.0g" + bytes(51), form.encode().ljust(57, b"\0"), 1)
+    written, _ = exported(data, "x.dta", k=4, quasi_identifiers="t", others="a")
+    assert read_file(written, name="x.dta").frame["t"].tolist() == [pd.Timestamp(day)] * 4
+
+
 def test_a_number_that_the_type_of_a_parquet_column_does_not_hold_is_written_as_it_is():
     share, whole = pa.array([i % 2 == 0 for i in range(8)]), pa.array(range(8)).cast(pa.decimal128(19, 0))
     pq.write_table(pa.table({"share": share, "whole": whole}), stream := io.BytesIO())
