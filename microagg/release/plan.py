@@ -225,7 +225,10 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
     originals = source.originals()
     left = [name for name in released.columns if name not in (*schema.quasi_identifiers, *schema.strata)]
     predicted = predicted_linkage(originals[[*schema.quasi_identifiers]], released[left], classes, prepared.models)
-    risk = Risk.of(classes, partition, source.strata, predicted)
+    # In the order of the release: that of the file would tell of its first records.
+    place = np.arange(len(released)) if prepared.order is None else np.argsort(prepared.order)
+    strata = sorted(source.strata, key=lambda part: place[part.rows].min())
+    risk = Risk.of(classes, partition, strata, predicted)
     if risk.realized_k < k:
         raise GuaranteeError(
             f"microagg broke its promise: the release has a class of {risk.realized_k} records, fewer than k={k}; it "

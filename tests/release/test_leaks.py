@@ -169,5 +169,9 @@ def test_a_shuffled_frame_has_an_index_that_says_nothing_of_the_order_or_the_nam
     for given in (table, table.to_pandas(), pl.from_arrow(table)):
         frame = released(given, shuffle=True).to_pandas()
         assert frame["ill"].cat.categories.tolist() == ["flu", "gout"]
+    strata = pd.DataFrame({"age": range(12), "town": list("abcd" * 3)})
+    release = microaggregate(strata, k=3, quasi_identifiers="age", by="town", shuffle=3, method="mdav")
+    order = [stratum.values[0] for stratum in release.report.risk.strata]
+    assert "abcd" != "".join(order) == "".join(release.frame["town"].unique())
     kept = released(people()).frame
     assert kept.index.equals(people().index[:-1])  # as it is told: only files are without it
