@@ -217,6 +217,8 @@ def test_the_rule_whatever_the_units_and_the_place():
     heavy = np.where(np.arange(200) == 9, 1e6, 1.0)
     assert dominated(ordinary, labels, heavy).tolist() == [True]
     assert dominated([[3.0]], [0]).tolist() == [False]
+    few = np.array([[23.0], [31.0], [52.0], [60.0], [77.0]])  # a mean, median and deviation of two or three files
+    assert dominated(few, np.zeros(5, dtype=int)).tolist() == [True]
 
 
 def test_a_value_that_the_group_shares_is_not_given_away_by_figures():

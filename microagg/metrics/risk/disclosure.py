@@ -20,6 +20,9 @@ from microagg.validation import FloatArray, IntArray, check_finite, check_matrix
 # The prior-posterior rule: p, the minimum relative error of an estimate, and q, the prior relative error of the rest.
 _P, _Q = 0.1, 0.5
 
+# The values of fewer records can be computed from their mean, median and standard deviation, if they are whole numbers.
+_FEWEST = 10
+
 
 @dataclass(frozen=True, eq=False)
 class Homogeneity:
@@ -241,7 +244,8 @@ def dominated(X: ArrayLike, labels: ArrayLike, weights: FloatArray | None = None
 
     Figures add to a release the changes |x − median of its group|. A record dominates if an intruder who knows the next
     largest change, and the sum of the other squared ones to within q = 50 %, computes its value to within p = 10 % of
-    its distance from the median of all, and the median of the group is farther from it than that.
+    its distance from the median of all, and the median of the group is farther from it than that. Of fewer than 10
+    records, figures on each attribute reveal values unless all are released as they are.
 
     Parameters
     ----------
@@ -279,4 +283,5 @@ def dominated(X: ArrayLike, labels: ArrayLike, weights: FloatArray | None = None
     first, second_index = parts.max(axis=0), -min(2, len(data))
     second = np.partition(parts, second_index, axis=0)[second_index]
     rest = parts.sum(axis=0) - parts - np.where(parts == first, second, first)
-    return np.asarray(((bound < change) & (_Q * rest < counts * bound * (2.0 * change + bound))).any(axis=0))
+    dominates = (bound < change) & (_Q * rest < counts * bound * (2.0 * change + bound))
+    return np.asarray(dominates.any(axis=0) | ((largest > 0.0) & (len(data) < _FEWEST)))

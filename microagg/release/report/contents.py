@@ -200,7 +200,7 @@ def _withhold(contents: dict[str, Any]) -> None:
         return
     message["attributes"] = (
         f"Mean, standard deviation and loss of {quoted(report['dominated'])}, and figures counted in them, are "
-        "withheld: one or two records dominate them, and their values could be computed."
+        "withheld: one or two records dominate them, or there are fewer than 10, and their values could be computed."
     )
     message["overall"] = (
         "The information loss, changes of correlations and other figures over all quasi-identifiers are withheld: "
