@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from microagg import __version__
+from microagg.columns.taxonomy import category
 from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.release.choices import ALWAYS, OPTIONS, Choices, recorded
 from microagg.release.options import is_literal
@@ -28,8 +29,8 @@ from microagg.tables.original import alike
 from microagg.validation import FloatArray, IntArray, is_whole, quoted
 
 # The digests in a recipe, and the values of entries that older recipes lack.
-_DIGESTS = ("input_sha256", "strata_sha256", "classes_sha256", "weights_sha256")
-_ADDED = {"weights_sha256": None}
+_DIGESTS = ("input_sha256", "strata_sha256", "strata_values_sha256", "classes_sha256", "weights_sha256")
+_ADDED = {"strata_values_sha256": None, "weights_sha256": None}
 
 
 def _defaults() -> dict[str, Any]:
@@ -129,14 +130,17 @@ def choices(recipe: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
     """Raise :class:`DataError` if columns, strata, classes or weights differ from the recipe's."""
+    recorded = _defaults() | dict(recipe)
+    strata = f"the strata ({quoted(prepared.source.schema.strata)})"
     subjects = {
         "input_sha256": "the quasi-identifiers",
-        "strata_sha256": f"the strata ({quoted(prepared.source.schema.strata)})",
+        "strata_sha256": strata,
+        "strata_values_sha256": strata,
         "classes_sha256": f"the classes ({recipe['classes']!r})",
         "weights_sha256": f"the weights ({recipe.get('weights')!r})",
     }
     for key, digest in _digests(prepared):
-        if digest != (_defaults() | dict(recipe))[key]:
+        if digest != recorded[key] and (key != "strata_values_sha256" or recorded[key]):  # older recipes lack it
             raise DataError(
                 f"{subjects[key]} differ from those the recipe was made for: use the same file, with its records in "
                 "the same order."
@@ -158,6 +162,8 @@ def _digests(prepared: Prepared) -> Iterator[tuple[str, str | None]]:
     yield "input_sha256", _digest(prepared.source.encoded)
     source, has_strata = prepared.source, bool(prepared.source.schema.strata)
     yield "strata_sha256", _digest(stratum_codes(source.strata, len(source.records))) if has_strata else None
+    values = [[category(value).removesuffix(" 00:00:00") for value in part.values] for part in source.strata]
+    yield "strata_values_sha256", digest_bytes(json.dumps(values).encode()) if has_strata else None
     yield "classes_sha256", None if source.classes is None else _digest(source.classes)
     yield "weights_sha256", None if source.weights is None else _digest(source.weights)
 
