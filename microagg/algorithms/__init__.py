@@ -11,7 +11,7 @@ from microagg.algorithms.base import REGISTERED, Microaggregator
 __all__ = ["REGISTERED"]
 
 # What all algorithms build on, and what finds them.
-_BESIDE = {"base", "method", "registry", "signatures"}
+_BESIDE = {"base", "estimator", "method", "registry", "signatures"}
 
 
 def _discover() -> dict[str, type[Microaggregator]]:

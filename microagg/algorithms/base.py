@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClusterMixin, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from microagg.algorithms import signatures
+from microagg.algorithms.estimator import Estimator, derive_with_sklearn
 from microagg.columns.records import Records, class_codes
 from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.partition import Partition
@@ -190,7 +189,7 @@ def _interval(low: Any, high: Any) -> str:
     return f"between {low} and {high}"
 
 
-class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class Microaggregator(Estimator):
     """Base of all algorithms: partitions records into groups of at least ``k`` similar ones.
 
     A subclass declares ``info`` and ``params`` and implements :meth:`_partition`; its constructor is made from
@@ -271,8 +270,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         self.partition_ = Partition(self._labels_of(data, k, parameters), k)
         if not isinstance(X, Records):
             self.centroids_ = self.partition_.centroids(data.values if isinstance(data, Records) else data)
-        elif hasattr(self, "centroids_"):
-            del self.centroids_  # of an earlier fit
+        else:
+            self.__dict__.pop("centroids_", None)  # of an earlier fit
         return self
 
     @property
@@ -293,10 +292,11 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         """
         timed = self.timed
         for param in timed:
-            self.set_params(**{param.name: share * param.check(getattr(self, param.name))})
+            setattr(self, param.name, share * param.check(getattr(self, param.name)))
         partition = self.fit_keeping(X, rules, y).partition_
         for param in timed:
-            self.set_params(**{param.name: param.default, param.counted: getattr(self, f"{param.counted}_")})
+            setattr(self, param.name, param.default)
+            setattr(self, param.counted, getattr(self, f"{param.counted}_"))
         return partition
 
     def fit_predict(self, X: ArrayLike | Records, y: Any = None) -> IntArray:
@@ -346,6 +346,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         DataError
             If X is no table of finite numbers with the columns that were fitted, or these were Records.
         """
+        from sklearn.utils.validation import check_is_fitted
+
         check_is_fitted(self)
         if isinstance(X, Records) or not hasattr(self, "centroids_"):
             raise DataError(_NO_CENTROIDS)
@@ -377,6 +379,21 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         raise NotImplementedError
 
     def _read_numbers(self, X: Any, *, reset: bool = True) -> FloatArray:
+        if reset and type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype.kind in "biuf":
+            # As scikit-learn validates it, which need not be imported for that.
+            names, data = None, np.ascontiguousarray(X, dtype=np.float64)
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        else:
+            names, data = self._validate(X, reset)
+        check_finite(data, names)
+        # To a kernel a read-only array is another type, for which it would be compiled once more.
+        return data if data.flags.writeable else data.copy()
+
+    def _validate(self, X: Any, reset: bool) -> tuple[list[Any] | None, FloatArray]:
+        """Return the names of the columns of ``X``, if it has any, and its values."""
+        from sklearn.utils.validation import validate_data
+
         frame = as_pandas(X) if is_table(X) else None
         names = None if frame is None else list(frame.columns)
         check_dense(X)
@@ -388,15 +405,12 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             )
         table = X if frame is None else pd.DataFrame(numeric_matrix(frame, names), columns=frame.columns)
         try:
-            data = validate_data(self, table, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
+            return names, validate_data(self, table, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
         except (ValueError, OverflowError) as error:
             # Some of scikit-learn's messages have the whole array.
             message, several, _ = str(error).partition(":\narray=")
             what = "X must be n records by d attributes. Reshape your data: X.reshape(-1, 1) is one attribute."
             raise DataError(f"{message}: {what}" if several else message) from None
-        check_finite(data, names)
-        # To a kernel a read-only array is another type, for which it would be compiled once more.
-        return data if data.flags.writeable else data.copy()
 
     def _read_records(self, X: Any) -> Records:
         if not isinstance(X, Records):
@@ -416,6 +430,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             )
         return class_codes(y, n)
 
+
+derive_with_sklearn()
 
 _NO_RELEASE = (
     "these are not the records that were fitted: each gets the nearest centroid, which fewer than k of them may share. "

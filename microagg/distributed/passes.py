@@ -270,8 +270,8 @@ def block_seed(seed: int, block: int) -> int:
 def _partition(job: Job, block: int, records: Records, Z: FloatArray | None) -> Partition:
     estimator = job.estimator()
     X = records if Z is None or estimator.info.reads_records(numeric=True) else Z
-    if "random_state" in estimator.get_params():
-        estimator.set_params(random_state=block_seed(job.seed, block))
+    if "random_state" in vars(estimator):
+        estimator.random_state = block_seed(job.seed, block)
     partition = estimator.fit(X).partition_
     if not job.plan.polish:
         return partition

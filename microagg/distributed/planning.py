@@ -85,7 +85,7 @@ class Job:
     @property
     def seed(self) -> int:
         """The seed for samples and blocks, or 0 for methods without random numbers."""
-        draws = "random_state" in self.estimator().get_params()
+        draws = "random_state" in vars(self.estimator())
         return self.plan.random_state or 0 if draws else 0
 
     @property

@@ -59,8 +59,9 @@ def _folder_of_version(source: Path) -> Path:
     return folder
 
 
+@cache
 def _delete_unused() -> None:
-    """Delete the folders of versions that no process has used for a month."""
+    """Delete the folders of versions that no process has used for a month, once for a process that adds to them."""
     for folder in cache_folder().glob("*"):
         with suppress(OSError):  # another process deletes it, too
             if time.time() - folder.stat().st_mtime > _UNUSED_SECONDS:
@@ -89,6 +90,7 @@ class _Locator:
             return None
 
     def ensure_cache_path(self) -> None:
+        _delete_unused()
         self._folder.mkdir(parents=True, exist_ok=True)
 
     def get_cache_path(self) -> str:
@@ -102,5 +104,4 @@ class _Locator:
 
 
 if not _CONFIG.DISABLE_JIT:
-    _delete_unused()
     caching.CacheImpl._locator_classes.insert(0, _Locator)

@@ -16,11 +16,14 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
+from llvmlite.binding import parse_assembly
 from numba import config, types
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Flags, compile_extra
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
 from numba.core.target_extension import jit_registry, target_registry
 
 
@@ -76,6 +79,28 @@ def _numba_in_parts() -> Iterator[None]:
         jit_registry[cpu] = jit
 
 
+class _Stored(CompileResultCacheImpl):
+    """A kernel as it is on disk, without what callers would be compiled from, and what only imports numba's modules."""
+
+    def reduce(self, compiled: Any) -> tuple[Any, ...]:
+        (name, kind, (code, _)), *rest, environments = super().reduce(compiled)
+        names_only = parse_assembly(f'define void @"{compiled.fndesc.llvm_cpython_wrapper_name}"() {{ ret void }}')
+        with_constants = tuple(environment for environment in environments if environment.consts)
+        return (name, kind, (code, names_only.as_bitcode())), *rest, with_constants
+
+
+class _Cache(FunctionCache):
+    """The compiled code of a kernel on disk."""
+
+    _impl_class = _Stored
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load it without all that numba imports to compile, which it does for itself if there is nothing to load."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
 class _Kernel(CPUDispatcher):
     """A compiled function: machine code stored on disk when Python calls it, a part of each kernel that calls it."""
 
@@ -106,7 +131,7 @@ def kernel_with(**options: Any) -> Callable[[Any], Any]:
         # Said here, whether arrays are counted does not depend on which kernel is the first to call this one.
         fixed = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, "_nrt": True}
         kernel = _Kernel(function, targetoptions=fixed | options)
-        kernel.enable_caching()
+        kernel._cache = _Cache(function)
         return kernel
 
     return decorate

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.algorithms.method import Method
@@ -89,6 +88,8 @@ class Problem:
         """Return the groups that ``estimator`` forms, within each stratum if there are any."""
         if self.parts is None:
             return estimator.fit(self.data, self.classes).partition_
+        from sklearn.base import clone
+
         k, unfitted, partitions = check_k(estimator.k), clone(estimator), []
         for rows in sorted(self.parts, key=len, reverse=True):
             classes = None if self.classes is None else self.classes[rows]

@@ -173,7 +173,7 @@ def _check_named(
 
 def _estimator(choices: Choices) -> tuple[Microaggregator | None, int | None]:
     """Return the method and its seed; of given groups the method that they began with, if that is named."""
-    from microagg.algorithms import registry  # which needs scikit-learn and Numba
+    from microagg.algorithms import registry  # which needs Numba
 
     grouped, seed = choices.labels is not None, choices.random_state
     if choices.method is None and grouped:
@@ -186,13 +186,13 @@ def _estimator(choices: Choices) -> tuple[Microaggregator | None, int | None]:
     if key is None:
         key, params = USUAL_METHOD, USUAL_PARAMS | dict(params)
     estimator = registry.make(key, choices.k, **params)
-    if "random_state" in estimator.get_params() and not grouped:
+    if "random_state" in vars(estimator) and not grouped:
         if seed is None:
-            seed = estimator.get_params()["random_state"]
+            seed = estimator.random_state
         if seed is None:
             # Drawn here and not inside the method, so that the recipe can tell it.
             seed = int(np.random.SeedSequence().generate_state(1)[0])
-        estimator.set_params(random_state=seed)
+        estimator.random_state = seed
     return estimator, seed
 
 

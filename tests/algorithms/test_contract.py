@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import pickle
 import re
+import subprocess
 import sys
 import warnings
 
@@ -196,6 +197,42 @@ def test_scikit_learn_estimator(cls):
         warnings.simplefilter("ignore")
         checks = check_estimator(cls(), expected_failed_checks=EXPECTED_FAILURES)
     assert {check["check_name"] for check in checks if check["status"] == "xfail"} == set(EXPECTED_FAILURES)
+
+
+@for_each(
+    "use",
+    [
+        "pickle.loads(pickle.dumps(model)).get_params()",
+        "repr(model), dir(model).index('set_output')",
+        "sklearn.pipeline.make_pipeline(model).fit(X)",
+    ],
+)
+def test_scikit_learn_is_imported_once_an_algorithm_is_used_as_its_estimator(use):
+    code = (
+        "import importlib, pickle, sys\n"
+        "import numpy as np, pandas as pd, microagg\n"
+        "X = np.random.default_rng(0).normal(size=(40, 2))\n"
+        "microagg.microaggregate(pd.DataFrame(X, columns=['a', 'b']), k=5)\n"
+        "class Mine(microagg.Microaggregator):\n"
+        "    info = microagg.Info(**vars(microagg.ALGORITHMS['mdav'].info) | {'key': 'mine'})\n"
+        "    def _partition(self, X, k): return np.zeros(len(X), dtype=np.int64)\n"
+        "    def transform(self, X): return X\n"
+        "model = microagg.make('mdav', k=5)\n"
+        "assert model.fit_transform(X).shape == (40, 2) and model.n_features_in_ == 2\n"
+        "heavy = {'sklearn', 'narwhals', 'scipy.linalg', 'scipy.optimize', 'scipy.stats'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+        f"if {'sklearn' in use}: import sklearn.pipeline\n"
+        f"{use}\n"
+        "from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone, is_clusterer\n"
+        "for each in (model, clone(model), Mine(2), microagg.make('v-mdav')):\n"
+        "    assert isinstance(each, BaseEstimator) and isinstance(each, ClusterMixin) and is_clusterer(each)\n"
+        "    assert isinstance(each, TransformerMixin) and not hasattr(each, 'nonsense')\n"
+        "    assert each.set_output(transform='pandas').fit_transform(X).columns.tolist() == ['x0', 'x1']\n"
+        "Mine(2).set_output(transform='pandas').fit(X).transform(X).columns\n"
+        "print(repr(model), model.labels_.max(), clone(model).get_params())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.stdout == "MDAV(k=5) 7 {'k': 5}\n", done.stderr
 
 
 @each_reader

@@ -26,7 +26,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from microagg.columns.records import Records
 from microagg.kernels import mixed
@@ -310,6 +309,8 @@ def _replacement_costs(groups: Groups, leaving: IntArray) -> FloatArray:
 
 def _exchange_one_of_each(records: Records, labels: IntArray, draw: np.random.Generator) -> None:
     """Exchange a random record of each group, those of all groups at once, so that Total-IL is the least."""
+    from scipy.optimize import linear_sum_assignment
+
     order = draw.permutation(records.n)
     leaving = np.empty(int(labels.max()) + 1, dtype=np.int64)
     leaving[labels[order]] = order  # the last one of each group stays there
