@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +21,6 @@ from numpy.typing import ArrayLike
 from microagg.errors import DataError, ParameterError, names_arguments
 from microagg.kernels.paths import optimal_partition, split_path
 from microagg.metrics.loss import percent, sse, sst
-from microagg.optimum.branching import Branching, Proof
-from microagg.optimum.clique_partitioning import CliquePartitioning
 from microagg.optimum.nearest_neighbors import (
     Bound,
     lowered,
@@ -31,7 +30,6 @@ from microagg.optimum.nearest_neighbors import (
     nearest_neighbor_sse,
 )
 from microagg.optimum.program import ALLOWANCE, Program
-from microagg.optimum.set_partitioning import SetPartitioning
 from microagg.partition import Partition, canonical_labels
 from microagg.progress import Cancelled, checkpoint
 from microagg.validation import (
@@ -43,6 +41,11 @@ from microagg.validation import (
     check_matrix,
     check_whole,
 )
+
+if TYPE_CHECKING:
+    from microagg.optimum.branching import Branching, Proof
+    from microagg.optimum.clique_partitioning import CliquePartitioning
+    from microagg.optimum.set_partitioning import SetPartitioning
 
 __all__ = [
     "Bound",
@@ -202,6 +205,10 @@ class LinearProgram:
 
     def _next(self) -> Program | Branching | None:
         """Next program to run, or None if no program can raise the bound."""
+        from microagg.optimum.branching import Branching
+        from microagg.optimum.clique_partitioning import CliquePartitioning
+        from microagg.optimum.set_partitioning import SetPartitioning
+
         k, n, cliques = self._k, len(self._data), self._cliques
         with_cliques = k >= CLIQUES_FIRST and n * k <= MOST_FOR_CLIQUES
         if self._tree is None and with_cliques:
