@@ -13,17 +13,17 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
-from llvmlite.binding import parse_assembly
+from llvmlite.binding import add_symbol, parse_assembly
 from numba import config, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Flags, compile_extra
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
-from numba.core.runtime import rtsys
+from numba.core.runtime import _nrt_python
 from numba.core.target_extension import jit_registry, target_registry
 
 
@@ -89,6 +89,13 @@ class _Stored(CompileResultCacheImpl):
         return (name, kind, (code, names_only.as_bitcode())), *rest, with_constants
 
 
+@cache
+def _name_memory_functions() -> None:
+    """Tell LLVM where the functions are by which arrays are made and freed, as numba does before it compiles."""
+    for name, address in _nrt_python.c_helpers.items():
+        add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
 class _Cache(FunctionCache):
     """The compiled code of a kernel on disk."""
 
@@ -96,7 +103,7 @@ class _Cache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load it without all that numba imports to compile, which it does for itself if there is nothing to load."""
-        rtsys.initialize(target_context)
+        _name_memory_functions()
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
 
