@@ -130,6 +130,12 @@ def _limits() -> pd.DataFrame:
     return pd.read_csv(_FOLDER / "best.csv").drop(columns="spent")
 
 
+@cache
+def _limits_of(data: str, seed: int) -> pd.DataFrame:
+    table = _limits()
+    return table[(table["data"] == data) & (table["seed"] == seed)]
+
+
 def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, float]]:
     """Best known loss and lower bound for any k.
 
@@ -146,9 +152,7 @@ def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, f
     dict of int to (float, float)
         By k, in percent; infinity and 0 if none is stored.
     """
-    table = _limits()
-    rows = table[(table["data"] == data) & (table["seed"] == seed)]
-    all_ks, best, floor = (rows[name].to_numpy() for name in ("k", "best", "floor"))
+    all_ks, best, floor = (_limits_of(data, seed)[name].to_numpy() for name in ("k", "best", "floor"))
     return {k: (float(best[all_ks >= k].min(initial=np.inf)), float(floor[all_ks <= k].max(initial=0.0))) for k in ks}
 
 
@@ -192,10 +196,9 @@ def best(data: str, k: int, seed: int = 0) -> Best:
     """
     from microagg.optimum.certificate import is_closed  # which loads all programs
 
-    k, table = check_k(k), _limits()
-    rows = table[(table["data"] == data) & (table["seed"] == seed)]
+    k, rows = check_k(k), _limits_of(data, seed)
     if rows.empty:
-        raise _not_stored("partitions", data, seed, table["data"].unique())
+        raise _not_stored("partitions", data, seed, _limits()["data"].unique())
     if k > (max_k := rows["k"].max()):
         raise ParameterError(f"the partitions that are stored of {data!r} are for k up to {max_k}, not for k={k}.")
     row = rows[rows["k"] >= k].iloc[0]
