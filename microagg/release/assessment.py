@@ -153,8 +153,9 @@ class _Comparison:
 
     @cached_property
     def numbers(self) -> list[Column]:
-        """The numeric ``columns`` that vary in the originals."""
-        return [column for column in self.columns if column.numeric and column.before.min() < column.before.max()]
+        """The numeric ``columns`` that vary in the originals, by more than numbers whose squares are 0."""
+        varying = (column for column in self.columns if column.numeric and column.before.min() < column.before.max())
+        return [column for column in varying if column.before.std() > 0.0]
 
     @cached_property
     def pair(self) -> tuple[FloatArray, FloatArray]:

@@ -79,6 +79,9 @@ def test_a_shuffled_release_and_one_of_ranges_are_compared_with_their_own_record
     assert figure(ranges, "record_linkage").after == pytest.approx(1 / 3)
     assert not ranges.of("information_loss")
     assert ranges.of("total_information_loss")
+    tiny = assessed(PEOPLE.assign(age=PEOPLE["age"] * 1e-300), statistic="generalize")
+    assert tiny.of("total_information_loss")
+    assert not tiny.of("variance_change")
 
 
 def test_categories_alone_have_distances_and_no_moments():
