@@ -187,11 +187,16 @@ def replay(recipe_file: str, **args: Any) -> None:
         return
     _pop_engine(args, in_parts=False)
     targets = take_targets(args, recipe_file)
-    before = args | {"read_labels": True}
-    data = flags.read_data(args)
-    if data.read is not None and _has_labels(recipe, data.read.value_labels):
-        data = flags.read_data(before)
+    data = read_original(recipe, args)
     deliver(make(lambda: replay_recipe(data.frame, recipe)), data, targets)
+
+
+def read_original(recipe: Mapping[str, Any], args: dict[str, Any]) -> flags.Data:
+    """Read the data of a recipe, with labels as categories if it has them so."""
+    with_labels = args | {"read_labels": True}
+    data = flags.read_data(args)
+    is_labelled = data.read is not None and _has_labels(recipe, data.read.value_labels)
+    return flags.read_data(with_labels) if is_labelled else data
 
 
 def _has_labels(recipe: Mapping[str, Any], labels: Mapping[str, Mapping[Any, str]]) -> bool:

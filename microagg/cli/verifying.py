@@ -13,9 +13,9 @@ import pandas as pd
 
 from microagg import datasets, standardize
 from microagg.api import replay
-from microagg.cli.flags import Command, dashed, json_flag, read_data, take_reading, with_flags, with_guarantees
+from microagg.cli.flags import Command, dashed, json_flag, take_reading, with_flags, with_guarantees
 from microagg.cli.group import FAILS, print_json, working
-from microagg.cli.releasing import make, read_recipe
+from microagg.cli.releasing import make, read_original, read_recipe
 from microagg.columns.recodes import counted_as, meanings_of, meant
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.loss import percent, sst
@@ -205,7 +205,7 @@ def risk(recipe_file: str, against: str | None, as_json: bool, **args: Any) -> N
     recipe = read_recipe(recipe_file)
     if recipe.get("engine") == "dask":
         raise ParameterError("microagg risk cannot measure a release in parts: release a sample of the file in memory.")
-    data = read_data(args)
+    data = read_original(recipe, args)
     release = make(lambda: replay(data.frame, recipe))
     with working("Measuring"):
         release = release if against is None else compare_with(release, against)

@@ -92,3 +92,5 @@ def test_a_recipe_with_labels_as_categories_replays(tmp_path, monkeypatch):
     assert "release comes out otherwise" not in done.output
     assert (done.exit_code, done.output.count("does not")) == (0, 0), done.output
     assert "85 and over" in (tmp_path / "out.csv").read_text()
+    done = CliRunner().invoke(cli, ["risk", "old.json", "x.dta"])
+    assert done.exit_code == 0, done.output
