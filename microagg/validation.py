@@ -196,7 +196,7 @@ def check_enough_records(n: int, k: int, subject: str = "the data") -> None:
     if n < k:
         raise DataError(
             f"{subject} has only {n} record{'' if n == 1 else 's'}, fewer than k={k}: "
-            f"no group of {k} can be formed. Choose k of at most {n}."
+            f"no group of {k} can be formed.{f' Choose k of at most {n}.' if n else ''}"
         )
 
 
