@@ -142,7 +142,8 @@ def _class_sizes(workspace: Workspace, release: Release, identity: Hashable) -> 
         "were unique"
     )
     alt = "Share of the records by the number of records with the same quasi-identifiers, before and released."
-    show_figure(finish(figure, 260), title=title, key="class_sizes", alt=alt)
+    room = {"l": 67, "b": 94} if k < 500 else None  # the words below the bars of a larger k may be slanted
+    show_figure(finish(figure, 260, room), title=title, key="class_sizes", alt=alt)
 
 
 # --- before and after -------------------------------------------------------------------------------------------------
@@ -172,7 +173,8 @@ def draw_distribution(counts: pd.DataFrame, released: str) -> go.Figure:
     if lies:
         figure.update_yaxes(type="category", autorange="reversed")
     figure.update_layout(barmode="group", bargap=0.2, showlegend=True)
-    return finish(figure, max(220, 26 * len(counts) + 90) if lies else 280)
+    room = {"l": 77, "b": 94} if is_numeric_dtype(counts.index) else None  # of others the texts are of any size
+    return finish(figure, max(220, 26 * len(counts) + 90) if lies else 280, room)
 
 
 def losses(changes: pd.DataFrame, labels: Mapping[str, str]) -> go.Figure:
