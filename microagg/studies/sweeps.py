@@ -54,23 +54,28 @@ def summary(rows: pd.DataFrame, measure: str, k: int, scope: str = "") -> str:
     runs = rows[rows["k"] == nearest]
     (superlative, in_words), low = _LOWEST[measure], float(runs[measure].min())
     best = list(runs.loc[runs[measure] <= low * (1 + _ROUNDING), "title"])
-    n_methods = runs["title"].nunique()
+    n_methods, noun = runs["title"].nunique(), superlative.split()[-1]
     if n_methods == 1:
-        return f"{best[0]}: {superlative.split()[-1]} {in_words(low)} at k = {nearest}{scope}"
+        return f"{best[0]}: {noun} {in_words(low)} at k = {nearest}{scope}"
+    if len(best) == n_methods:
+        methods = "both" if n_methods == 2 else f"all {n_methods}"
+        return f"At k = {nearest}{scope}, {methods} methods have the same {noun}: {in_words(low)}"
     verb = "has" if len(best) == 1 else "have"
     return f"At k = {nearest}{scope}, {listing(best)} {verb} {superlative} of {n_methods} methods: {in_words(low)}"
 
 
 def _describe_losses(rows: pd.DataFrame) -> str:
-    best = rows.loc[rows.groupby("k")["information_loss"].idxmin()]
-    wins = best["title"].value_counts()
-    first = wins.index[0]
-    n_methods = rows["title"].nunique()
-    if n_methods == 1:
+    titles = rows["title"].unique()
+    if len(titles) == 1:
         loss = dict(zip(rows["k"], rows["information_loss"], strict=True))
         ends = [f"{percent(loss[k])} at k = {k}" for k in sorted({min(loss), max(loss)})]
-        return f"{first}: loss {', '.join(ends)}"
-    return f"{first} has the lowest loss of {n_methods} methods at {wins.iloc[0]} of {len(best)} values of k"
+        return f"{titles[0]}: loss {', '.join(ends)}"
+    lowest = rows.groupby("k")["information_loss"].transform("min")
+    wins = rows.loc[rows["information_loss"] <= lowest * (1 + _ROUNDING), "title"].value_counts()
+    best = [title for title in titles if wins.get(title) == wins.max()]
+    names = f"{listing(best)} {'has' if len(best) == 1 else 'each have'}"
+    n_ks = rows["k"].nunique()
+    return f"{names} the lowest loss of {len(titles)} methods at {wins.max()} of {n_ks} values of k"
 
 
 # --- risks of the partitions of a sweep -------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -181,7 +180,7 @@ def _curves(
     is_loss, has_floor = name == "information_loss", name == "information_loss" and not workspace.is_sample
     drawn = certificate.with_best(workspace, rows, ks) if is_loss or len(rows) else rows
     if name == "gap":
-        drawn = certificate.with_gaps(workspace, drawn).replace({"gap": {np.inf: np.nan}})
+        drawn = certificate.with_gaps(workspace, drawn)
     if drawn.empty or drawn[name].isna().all():
         return comparison.waiting(measure, curves.HEIGHT)
     choices = state.current()

@@ -163,7 +163,8 @@ def _count_suggestions(n_columns: int, undecided: Sequence[str], unsure: Sequenc
     if n == 0:
         summary = "Every column is decided."
     elif n == n_columns:
-        summary = f"We suggest a role for {'the column' if n == 1 else f'all {n:,} columns'}."
+        all_columns = {1: "the column", 2: "both columns"}.get(n, f"all {n:,} columns")
+        summary = f"We suggest a role for {all_columns}."
     else:
         summary = f"{n:,} of {count(n_columns, 'column')} {'has' if n == 1 else 'have'} a suggested role."
     if unsure:

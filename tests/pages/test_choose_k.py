@@ -203,6 +203,8 @@ def test_values_of_k_that_cannot_be_used_are_said_in_place():
     app = open_page("choose_k", data="wine", methods="mdav", ks="170, 500")
     assert "178 records, so the curves end at k = 170" in plain(app)
     assert len(table(app)) == 1
+    says = "No groups of k = 200 can be formed: choose k of at most 178."
+    assert says in plain(choose(app, w_k_chosen=200))
     for text, says in {"500-600": "at most 178", "2, x": "'x' is no value of k"}.items():
         choose(app, w_ks=text)
         assert says in plain(app)

@@ -40,6 +40,9 @@ def rows_of(ks, measure, **methods):
 def test_of_numbers_it_says_which_method_loses_least_and_which_is_fastest():
     rows = rows_of([2, 3, 4], "information_loss", mdav=[1.0, 2, 3], md=[2.0, 1, 6]).assign(sse=1.0)
     assert re.search("MDAV .* lowest loss of 2 methods at 2 of 3", sweeps.summary(rows, "information_loss", 3))
+    tied = rows.assign(information_loss=[1.0, 2, 3, 1, 1, 6])
+    says = "MDAV and MD each have the lowest loss of 2 methods at 2 of 3 values of k"
+    assert sweeps.summary(tied, "information_loss", 3) == says
     of_one = sweeps.summary(rows[rows["method"] == "md"], "information_loss", 3)
     assert of_one == "MD: loss 2.00 % at k = 2, 6.00 % at k = 4"
     rows["gap"] = [10.0, 20, 5, 8, 30, 6]
@@ -58,6 +61,7 @@ def test_of_categories_it_names_the_best_at_the_nearest_k():
     assert sweeps.summary(mixed, "classification", 5) == "At k = 5, A has the lowest CM of 2 methods: 10.0 %"
     rows = rows_of([6], "discernibility", a=[134], b=[134], c=[200])
     assert sweeps.summary(rows, "discernibility", 6) == "At k = 6, A and B have the lowest DM of 3 methods: 134"
+    assert sweeps.summary(rows[:2], "discernibility", 6) == "At k = 6, both methods have the same DM: 134"
 
 
 def test_the_worst_risk_is_one_over_the_smallest_group():
