@@ -342,8 +342,10 @@ def _is_listed(column: Column, dtype: Any) -> bool:
 
 def _offer_to_merge(table: Table, name: str, sets: Sequence[Sequence[str]]) -> None:
     counts = columns.counts(table, name)
-    each = escape_markdown(listing([named(values) for values in sets], recodings.MOST_SAID))
-    st.warning(f"Spelling variants in **{escape_markdown(name)}** count as different values: {each}.")
+    n_more = len(sets) - recodings.MOST_SAID
+    each = [*map(named, sets[: recodings.MOST_SAID]), *([count(n_more, "more set")] if n_more > 0 else [])]
+    listed = escape_markdown("; ".join(each))
+    st.warning(f"Spelling variants in **{escape_markdown(name)}** count as different values: {listed}.")
     changes: dict[str, str | None] = {value: values[0] for values in sets for value in values[1:]}
     n = sum(counts.get(value, 0) for value in changes)
     into = named([values[0] for values in sets]) if len(sets) <= recodings.MOST_SAID else f"each set of {len(sets):,}"

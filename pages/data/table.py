@@ -80,7 +80,7 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], reason
     """Draw the table of the columns ``names``, those with reasons to look at them in color."""
     rows = _rows(table, workspace, names, reasons_to_look)
     tint = [_MARKED if name in reasons_to_look else "" for name in names]
-    longest = max(map(len, rows["why"]), default=0)
+    longest, is_long = max(map(len, rows["why"]), default=0), max(map(len, names)) > 28
     height = "content" if len(names) <= _MOST_ROWS else _HEADER + _MOST_ROWS * _ROW
     selectable: Any = st.dataframe  # whose annotations do not know such options of columns
     selectable(
@@ -99,7 +99,8 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], reason
             "mark": st.column_config.TextColumn(
                 "", width=28, pinned=True, help="⚠ needs a decision or a look · ○ suggested · ✓ decided"
             ),
-            "column": st.column_config.TextColumn("Column", pinned=True),
+            # A long name would hide the other columns.
+            "column": st.column_config.TextColumn("Column", pinned=True, width=200 if is_long else None),
             "label": st.column_config.TextColumn("Label", help="The label of the variable in the file.", width=150),
             "role": "Role",
             "kind": "Kind",
