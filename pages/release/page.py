@@ -87,7 +87,13 @@ def _verdict(
     is_ok = counted.level == "ok"
     with st.container(horizontal=True, gap="medium", key="verdict_figures"):
         of = "counted" if realized == k else f"counted; {k:,} chosen"
-        _figure("k", f"{realized:,}", of if is_ok else "not met", met=is_ok, message=sentence(counted.text))
+        _figure(
+            "k",
+            f"{realized:,}",
+            "not met" if counted.level == "stop" else of,
+            met=is_ok,
+            message=sentence(counted.text),
+        )
         name = limits.risk_name(verdict.limits)
         message = before_after.RISK if verdict.limits.by_k else RISKS[verdict.limits.measure].meaning
         _limited(f"{name[:1].upper()}{name[1:]}", verdict.risk, verdict.limits.risk, verdict.meets_risk, message)

@@ -188,7 +188,8 @@ def cause(release: Release, verdict: Verdict) -> Cause:
         return Cause("")
     of_groups = 100 * risk.of_classes
     if limits.is_within(verdict.risk, of_groups):
-        return Cause(f"Groups of at least {acceptable.smallest_k:,} records would meet it.")
+        k, n = acceptable.smallest_k, len(release.partition.labels)
+        return Cause(f"Groups of at least {k:,} records would meet it{f', but there are only {n:,}' if k > n else ''}.")
     raised = f"raises it from {limits.written(of_groups, acceptable.risk)}"
     if joint is not None and limits.is_within(verdict.risk, 100 * joint.of_classes):
         return Cause(f"The earlier release {raised}.", raises=True)

@@ -85,6 +85,12 @@ def test_choose_k_and_release_state_the_risk_that_unprotected_columns_raise():
     assert risk_on_release(app) == "20 %"
 
 
+def test_a_limit_that_no_groups_can_meet_and_the_lowest_k():
+    app = open_page("release", data="wine", k="1", risk_limit="0.5")
+    assert "Groups of at least 200 records would meet it, but there are only 178." in plain(app)
+    assert [metric.delta for metric in app.metric if metric.label == "k"] == ["⚠ counted"]
+
+
 def test_risk_of_the_groups_is_not_final_before_the_release_is_made(monkeypatch):
     monkeypatch.setattr("pages.shared.jobs.background", lambda *_, **__: None)
     app = open_survey("choose_k", k="5")
