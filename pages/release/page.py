@@ -84,16 +84,9 @@ def _verdict(
     st.header(checks.headline(findings, identity), anchor=False)
     n, dropped = workspace.n_complete, workspace.source.n_dropped
     realized, k = release.report.risk.realized_k, state.current().k
-    is_ok = counted.level == "ok"
     with st.container(horizontal=True, gap="medium", key="verdict_figures"):
-        of = "counted" if realized == k else f"counted; {k:,} chosen"
-        _figure(
-            "k",
-            f"{realized:,}",
-            "not met" if counted.level == "stop" else of,
-            met=is_ok,
-            message=sentence(counted.text),
-        )
+        of = "not met" if counted.level == "stop" else "counted" if realized == k else f"counted; {k:,} chosen"
+        _figure("k", f"{realized:,}", of, met=counted.level == "ok", message=sentence(counted.text))
         name = limits.risk_name(verdict.limits)
         message = before_after.RISK if verdict.limits.by_k else RISKS[verdict.limits.measure].meaning
         _limited(f"{name[:1].upper()}{name[1:]}", verdict.risk, verdict.limits.risk, verdict.meets_risk, message)

@@ -278,8 +278,8 @@ def with_gaps(workspace: Workspace, rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows with the ``lower_bound`` of each k and the ``gap`` to it, both in percent; NaN if it is infinite."""
     bounds = {bound.k: bound for bound in floors(workspace, sorted(set(rows["k"])))}
     gaps = [gap(loss, bounds[k]) for loss, k in zip(rows["information_loss"], rows["k"], strict=True)]
-    gaps = np.where(np.isinf(gaps), np.nan, gaps)
-    return rows.assign(lower_bound=[bounds[k].information_loss for k in rows["k"]], gap=gaps)
+    finite = np.where(np.isinf(gaps), np.nan, gaps)
+    return rows.assign(lower_bound=[bounds[k].information_loss for k in rows["k"]], gap=finite)
 
 
 def with_best(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, risks: bool = False) -> pd.DataFrame:
