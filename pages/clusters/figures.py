@@ -15,7 +15,7 @@ from microagg.partition import Partition
 from microagg.validation import FloatArray, IntArray
 from pages.clusters.plane import View
 from pages.shared import theme
-from pages.shared.figures import add_line, finish
+from pages.shared.figures import finish
 from pages.shared.text import count, escape_html, percent
 
 HEIGHT = 250  # pixels, of the curves against k
@@ -63,6 +63,11 @@ def planes(
     chosen = None if group is None else sides[group[0]].partition.labels == group[1]
     differs = ~metrics.grouped_alike(sides[0].partition.labels, sides[-1].partition.labels)
     levels, ends = _levels([side.shares * side.loss / 100 for side in sides])
+    texts = np.array([escape_html(name) for name in names], dtype=object)
+    hover = (
+        f"Record %{{customdata[1]}}: %{{customdata[2]:.3~g}} % of the {loss}<br>"
+        "Group %{customdata[3]} of %{customdata[4]:,} records<extra></extra>"
+    )
     figures = []
     for side, other, level in zip(sides, sides[::-1], levels, strict=True):
         labels = side.partition.labels
@@ -78,29 +83,29 @@ def planes(
         if differences:
             lower = side.shares * side.loss < other.shares * other.loss * (1 - 1e-6)
             marker = {"color": np.where(lower, theme.style(side.key).color, theme.NEUTRAL)}
-        figure = go.Figure()
-        _spokes(figure, view, labels, groups)
         light = _LIGHT if len(view.rows) > _DENSE else 1.0
         faded = _FADED if chosen is not None or differences else light
-        texts = [
-            f"Record {escape_html(names[i])}: {side.shares[i]:.3g} % of the {loss}<br>"
-            f"Group {labels[i] + 1} of {side.partition.sizes[labels[i]]:,} records"
-            for i in view.rows
-        ]
+        data, shapes = [_spokes(view, labels, groups)], []
+        sizes = side.partition.sizes[labels]
+        told = np.column_stack([np.arange(len(labels)), texts, side.shares.round(7), labels + 1, sizes])
         for is_standing, opacity in ((False, faded), (True, 1.0)):
-            at = np.flatnonzero(standing[view.rows] == is_standing)
-            look = {**marker, "color": marker["color"][view.rows[at]], "opacity": opacity, "size": 6 + 2 * is_standing}
-            _records(figure, view, view.rows[at], [texts[i] for i in at], look)
+            rows = view.rows[standing[view.rows] == is_standing]
+            look = {**marker, "color": marker["color"][rows], "opacity": opacity, "size": 6 + 2 * is_standing}
+            if len(rows) > _DENSE:
+                shapes += _dots(view, rows, look)
+                look["maxdisplayed"] = 1
+            data.append({"type": "scatter", "mode": "markers", "x": view.x.values[rows], "y": view.y.values[rows]})
+            data[-1] |= {"marker": look, "unselected": {"marker": {"opacity": opacity}}}
+            data[-1] |= {"customdata": told[rows], "hovertemplate": hover}
         if "cmin" in marker:
             ticks = {"tickvals": [0, 1], "ticktext": [f"≤ {ends[0]:.3g}", f"{ends[1]:.3g}"]}
             title = {"text": f"loss of a record, {unit}", "side": "right"}
             bar = {**ticks, "title": title, "thickness": 8, "len": 0.85, "y": 0, "yanchor": "bottom"}
-            figure.update_traces({"marker": {"showscale": True, "colorbar": bar}}, selector=-1)
-        figure.update_xaxes(range=view.x.range(), zeroline=False, **view.x.layout())
-        figure.update_yaxes(range=view.y.range(), zeroline=False, **view.y.layout())
+            data[-1]["marker"] |= {"showscale": True, "colorbar": bar}
+        x, y = ({"range": axis.range(), "zeroline": False, **axis.layout()} for axis in (view.x, view.y))
         # Without a mode a finger scrolls the page; the buttons zoom.
-        figure.update_layout(clickmode="event+select", dragmode=False, showlegend=False)
-        figures.append(finish(figure, 430, _margin(view)))
+        layout = {"clickmode": "event+select", "dragmode": False, "showlegend": False, "shapes": shapes}
+        figures.append(finish(go.Figure(data, {**layout, "xaxis": x, "yaxis": y}), 430, _margin(view)))
     return figures
 
 
@@ -112,27 +117,35 @@ def _margin(view: View) -> dict[str, int] | None:
     return {"l": 32 + 8 * widest, "r": 105, "b": 50}
 
 
-def _records(figure: go.Figure, view: View, rows: IntArray, texts: list[str], marker: dict[str, Any]) -> None:
-    draw = figure.add_scattergl if len(view.rows) > 10 * _DENSE else figure.add_scatter
-    draw(
-        x=view.x.values[rows],
-        y=view.y.values[rows],
-        mode="markers",
-        marker=marker,
-        unselected={"marker": {"opacity": marker["opacity"]}},
-        customdata=rows,
-        hovertext=texts,
-        hovertemplate="%{hovertext}<extra></extra>",
-    )
+def _dots(view: View, rows: IntArray, marker: dict[str, Any]) -> list[dict[str, Any]]:
+    """Draw records as one path of each color: with a mark for each a browser needs a second longer for thousands."""
+    across, up = view.x.texts(rows), view.y.texts(rows)
+    colors = marker["color"]
+    if "cmin" in marker:
+        colors = np.array(theme.LOSS_COLORS)[np.rint(colors * (len(theme.LOSS_COLORS) - 1)).astype(int)]
+    look = {"type": "path", "name": "dots", "layer": "between", "opacity": marker["opacity"]}
+    # The color of what loses most, or less than on the other side, is on top.
+    order = dict.fromkeys([theme.NEUTRAL, *theme.LOSS_COLORS, *colors])
+    places = {color: np.flatnonzero(colors == color) for color in order}
+    return [
+        {
+            **look,
+            "line": {"color": color, "width": marker["size"]},
+            "path": "".join(f"M{across[i]},{up[i]}Z" for i in at),
+        }
+        for color, at in places.items()
+        if len(at)
+    ]
 
 
-def _spokes(figure: go.Figure, view: View, labels: IntArray, groups: IntArray) -> None:
+def _spokes(view: View, labels: IntArray, groups: IntArray) -> dict[str, Any]:
     rows = view.rows[np.isin(labels[view.rows], groups)]
     across, up = (
         np.stack([axis.values[rows], axis.centroids(labels)[labels[rows]], np.full(len(rows), np.nan)], axis=1)
         for axis in (view.x, view.y)
     )
-    add_line(figure, across.ravel(), up.ravel(), None, {"color": theme.NEUTRAL, "width": 1})
+    line = {"color": theme.NEUTRAL, "width": 1}
+    return {"x": across.ravel(), "y": up.ravel(), "mode": "lines", "line": line, "hoverinfo": "skip"}
 
 
 def _levels(losses: Sequence[FloatArray]) -> tuple[list[FloatArray], tuple[float, float]]:

@@ -161,7 +161,7 @@ def _linked(workspace: Workspace, view: View, sides: list[Side]) -> None:
 
 def _click(workspace: Workspace, side: int, key: str) -> None:
     if points := st.session_state[key].selection.points:
-        group.choose(workspace, (side, int(points[0]["customdata"])))
+        group.choose(workspace, (side, int(points[0]["customdata"][0])))
 
 
 def _remarks(view: View, workspace: Workspace) -> None:

@@ -46,6 +46,12 @@ class Axis:
         """Return the mean of each group."""
         return group_means(self.values, labels)[:, 0]
 
+    def texts(self, rows: np.ndarray) -> list[str]:
+        """Return the positions of records as the paths of Plotly's shapes have them."""
+        if self.ticks.get("type") == "date":
+            return list(pd.to_datetime(self.values[rows], unit="ms").strftime("%Y-%m-%d_%H:%M:%S"))
+        return [f"{value:.7g}" for value in self.values[rows]]
+
     def range(self) -> tuple[float, float]:
         """Return the ends of the axis in Plotly's units, with room around the records."""
         finite = self.values[np.isfinite(self.values)]

@@ -26,7 +26,7 @@ def drawn(view, *sides, **how):
 def marks(figure):
     """Return where records are drawn, and in which color, by their positions."""
     shown = [trace for trace in figure.data if trace.customdata is not None]
-    rows = np.concatenate([trace.customdata for trace in shown])
+    rows = np.concatenate([trace.customdata[:, 0] for trace in shown]).astype(int)
     places, colors = zip(*((trace.x, trace.marker.color) for trace in shown), strict=True)
     return [np.concatenate(part)[np.argsort(rows)] for part in (places, colors)]
 

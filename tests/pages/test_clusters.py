@@ -1,7 +1,6 @@
 """The page Clusters."""
 
 import dataclasses
-import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -56,12 +55,11 @@ def records_of(app, side=0):
     """Return what a panel shows of each record by its name: group, place, color and size of its mark."""
     parts = []
     for trace in figures(app)[side]["data"]:
-        if "hovertext" not in trace:
+        if not trace.get("customdata"):
             continue
-        found = [re.match(r"Record (.+?): .*<br>Group (\d+) of", text).groups() for text in trace["hovertext"]]
-        shown = {"group": [int(group) for _, group in found], "at": decode(trace["customdata"])}
-        shown |= {"x": decode(trace["x"]), "y": decode(trace["y"]), "color": decode(trace["marker"]["color"])}
-        parts.append(pd.DataFrame(shown, index=[name for name, _ in found]).assign(size=trace["marker"]["size"]))
+        at, names, _, groups, _ = zip(*trace["customdata"], strict=True)
+        shown = {"group": groups, "at": at, "x": trace["x"], "y": trace["y"], "color": trace["marker"]["color"]}
+        parts.append(pd.DataFrame(shown, index=names).assign(size=trace["marker"]["size"]))
     return pd.concat(parts).sort_values("at")
 
 

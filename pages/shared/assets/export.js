@@ -9,8 +9,12 @@ export default function ({ data, parentElement }) {
 }
 
 function save({ figure, name }, format) {
-  const drawn = document.querySelector(`.st-key-${figure} .js-plotly-plot`), { layout, data } = drawn, { height, yaxis } = drawn._fullLayout;
-  const onPaper = paper(layout), named = data.filter((trace) => trace.name && trace.showlegend !== false).length;
+  const drawn = document.querySelector(`.st-key-${figure} .js-plotly-plot`), { height, yaxis } = drawn._fullLayout;
+  // A picture of many records has a mark for each, in place of a path for all of one color.
+  const { layout, data } = drawn, shapes = layout.shapes?.filter(({ name }) => name !== "dots");
+  drawn.layout = { ...layout, shapes };
+  drawn.data = data.map((trace) => (trace.marker?.maxdisplayed ? { ...trace, marker: { ...trace.marker, maxdisplayed: 0 } } : trace));
+  const onPaper = paper(drawn.layout), named = data.filter((trace) => trace.name && trace.showlegend !== false).length;
   // In a column each name of the legend takes a line.
   const lines = onPaper.showlegend === false || named < 2 ? 0 : named;
   const size = format === "svg" ? { width: PAPER, height: yaxis?.type === "category" ? height : Math.min(height, 270) + 19 * lines, scale: 1 } : { scale: 3 };
@@ -18,10 +22,10 @@ function save({ figure, name }, format) {
   // Plotly copies both before it draws.
   if (format === "png") {
     const page = getComputedStyle(document.querySelector(".stApp"));
-    drawn.layout = { ...layout, font: { ...layout.font, color: page.color }, paper_bgcolor: page.backgroundColor };
+    drawn.layout = { ...drawn.layout, font: { ...layout.font, color: page.color }, paper_bgcolor: page.backgroundColor };
   } else {
     drawn.layout = onPaper;
-    drawn.data = data.map((trace) => (trace.textfont ? { ...trace, textfont: { ...trace.textfont, size: INK.size } } : trace));
+    drawn.data = drawn.data.map((trace) => (trace.textfont ? { ...trace, textfont: { ...trace.textfont, size: INK.size } } : trace));
   }
   drawn.querySelector('.modebar-btn[data-title*="Download plot"]').click();
   Object.assign(drawn, { layout, data });
