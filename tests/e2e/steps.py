@@ -129,8 +129,7 @@ def wait_for_verdict(page, records):
 
 def figure_of_clusters(page):
     """Wait until the planes of the page Clusters are drawn, and return the first."""
-    # WebGL draws many records, on a canvas.
-    figure = page.locator(".st-key-plane_0").locator(".scatterlayer .point, .gl-canvas-context").first
+    figure = page.locator(".st-key-plane_0").locator(".scatterlayer .point").first
     figure.wait_for()
     return figure
 

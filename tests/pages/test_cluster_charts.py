@@ -54,6 +54,23 @@ def test_of_many_records_a_sample_is_drawn_and_centroids_are_those_of_all():
     assert np.unique(ends) == pytest.approx([values[labels == group].mean() for group in range(4)])
 
 
+def test_many_records_are_drawn_as_one_path_of_each_color_and_a_saved_picture_has_a_mark_for_each():
+    days = np.arange(400.0)
+    view = View.of(Axis("x", days * 86_400_000, {"type": "date"}), Axis("y", days))
+    labels = np.arange(400) // 4
+    [figure] = drawn(view, side(labels, np.where(labels < 5, 2, 0.5)))
+    light, standing = figure.data[1:]
+    assert [len(trace.x) for trace in (light, standing)] == [380, 20]
+    assert light.marker.maxdisplayed == 1
+    assert standing.marker.maxdisplayed is None
+    [dots] = figure.layout.shapes
+    assert dots.path.startswith("M1970-01-21_00:00:00,20ZM1970-01-22_00:00:00,21Z")
+    assert dots.path.count("M") == 380
+    assert dots.line.color == theme.LOSS_COLORS[0]
+    [figure] = drawn(view, side(labels, np.full(400, 0.25)), differences=True)
+    assert [shape.line.color for shape in figure.layout.shapes] == [theme.NEUTRAL]
+
+
 def test_on_a_logarithmic_axis_a_centroid_is_at_the_mean_not_at_the_mean_of_the_logarithms():
     view = View.of(Axis("x", np.array([1.0, 99, 10, 10]), is_log=True), Axis("y", np.array([0.0, 2, 4, 4])))
     [figure] = drawn(view, side([0, 0, 1, 1], [25] * 4))
