@@ -63,10 +63,10 @@ def planes(
     chosen = None if group is None else sides[group[0]].partition.labels == group[1]
     differs = ~metrics.grouped_alike(sides[0].partition.labels, sides[-1].partition.labels)
     levels, ends = _levels([side.shares * side.loss / 100 for side in sides])
-    texts = np.array([escape_html(name) for name in names], dtype=object)
+    texts = np.array([escape_html(name) for name in names])
     hover = (
-        f"Record %{{customdata[1]}}: %{{customdata[2]:.3~g}} % of the {loss}<br>"
-        "Group %{customdata[3]} of %{customdata[4]:,} records<extra></extra>"
+        f"Record %{{hovertext}}: %{{customdata[1]:.3~g}} % of the {loss}<br>"
+        "Group %{customdata[2]} of %{customdata[3]:,} records<extra></extra>"
     )
     figures = []
     for side, other, level in zip(sides, sides[::-1], levels, strict=True):
@@ -87,7 +87,7 @@ def planes(
         faded = _FADED if chosen is not None or differences else light
         data, shapes = [_spokes(view, labels, groups)], []
         sizes = side.partition.sizes[labels]
-        told = np.column_stack([np.arange(len(labels)), texts, side.shares.round(7), labels + 1, sizes])
+        told = np.column_stack([np.arange(len(labels)), side.shares.round(7), labels + 1, sizes])
         for is_standing, opacity in ((False, faded), (True, 1.0)):
             rows = view.rows[standing[view.rows] == is_standing]
             look = {**marker, "color": marker["color"][rows], "opacity": opacity, "size": 6 + 2 * is_standing}
@@ -96,7 +96,7 @@ def planes(
                 look["maxdisplayed"] = 1
             data.append({"type": "scatter", "mode": "markers", "x": view.x.values[rows], "y": view.y.values[rows]})
             data[-1] |= {"marker": look, "unselected": {"marker": {"opacity": opacity}}}
-            data[-1] |= {"customdata": told[rows], "hovertemplate": hover}
+            data[-1] |= {"hovertext": texts[rows], "customdata": told[rows], "hovertemplate": hover}
         if "cmin" in marker:
             ticks = {"tickvals": [0, 1], "ticktext": [f"≤ {ends[0]:.3g}", f"{ends[1]:.3g}"]}
             title = {"text": f"loss of a record, {unit}", "side": "right"}

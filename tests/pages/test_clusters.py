@@ -57,9 +57,9 @@ def records_of(app, side=0):
     for trace in figures(app)[side]["data"]:
         if not trace.get("customdata"):
             continue
-        at, names, _, groups, _ = zip(*trace["customdata"], strict=True)
+        at, _, groups, _ = np.transpose(trace["customdata"]).astype(int)
         shown = {"group": groups, "at": at, "x": trace["x"], "y": trace["y"], "color": trace["marker"]["color"]}
-        parts.append(pd.DataFrame(shown, index=names).assign(size=trace["marker"]["size"]))
+        parts.append(pd.DataFrame(shown, index=trace["hovertext"]).assign(size=trace["marker"]["size"]))
     return pd.concat(parts).sort_values("at")
 
 
