@@ -112,7 +112,7 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], reason
             ),
             "distinct": st.column_config.NumberColumn("Distinct", format="localized", width=70),
             "missing": st.column_config.NumberColumn("Missing", format="localized", width=70),
-            "why": st.column_config.TextColumn("Why", width=min(6 * longest + 20, 620)),
+            "why": st.column_config.TextColumn("Why", width=min(6 * longest + 20, 560)),
         },
     )
 
