@@ -114,7 +114,7 @@ def _draw_answer(workspace: Workspace, variants: Mapping[Method, str], ks: Seque
         rows = answer.runs(workspace, variants, all_ks)
         answer.draw(workspace, rows, complete=not job.running, prefix=prefix, exact=exact)
 
-    @st.fragment(run_every=1.0)
+    @st.fragment(run_every=0.5)
     def wait() -> None:
         if released.in_background(workspace) or not released.is_under_way():
             st.rerun()
