@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -91,20 +91,28 @@ def write_csv(path: Path) -> bytes:
 
 
 @contextmanager
-def memory(server: Server) -> Iterator[None]:
-    """Print the most memory that the server takes meanwhile."""
-    process, most, ended = psutil.Process(server.process.pid), [0], threading.Event()
+def often(look: Callable[[], None]) -> Iterator[None]:
+    """Call ``look`` ten times a second meanwhile."""
+    ended = threading.Event()
 
-    def look() -> None:
+    def repeat() -> None:
         while not ended.wait(0.1):
-            most[0] = max(most[0], process.memory_info().rss)
+            look()
 
-    thread = threading.Thread(target=look, daemon=True)
+    thread = threading.Thread(target=repeat, daemon=True)
     thread.start()
     yield
     ended.set()
     thread.join()
-    print(f"the server's memory at most: {most[0] / 2**20:,.0f} MiB", flush=True)
+
+
+@contextmanager
+def memory(server: Server) -> Iterator[None]:
+    """Print the most memory that the server takes meanwhile."""
+    process, taken = psutil.Process(server.process.pid), [0]
+    with often(lambda: taken.append(process.memory_info().rss)):
+        yield
+    print(f"the server's memory at most: {max(taken) / 2**20:,.0f} MiB", flush=True)
 
 
 def busy(server: Server, seconds: float) -> str:
@@ -117,19 +125,15 @@ def busy(server: Server, seconds: float) -> str:
 @contextmanager
 def health(server: Server) -> Iterator[None]:
     """Ask the server ten times a second whether it is well, and print how long the answers took."""
-    seconds, ended = [0.0], threading.Event()
+    seconds = [0.0]
 
     def ask() -> None:
-        while not ended.wait(0.1):
-            started = time.perf_counter()
-            with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=60):
-                seconds.append(time.perf_counter() - started)
+        started = time.perf_counter()
+        with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=60):
+            seconds.append(time.perf_counter() - started)
 
-    thread = threading.Thread(target=ask, daemon=True)
-    thread.start()
-    yield
-    ended.set()
-    thread.join()
+    with often(ask):
+        yield
     print(f"health check: median {np.median(seconds):.3f} s, slowest {max(seconds):.2f} s of {len(seconds):,}")
 
 

@@ -378,10 +378,8 @@ def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
     parts = []
     for chunk in chunks:
         cells = chunk.split(SEPARATOR)
-        shared: dict[str, str | None] = {
-            **dict(zip(cells, cells, strict=True)),
-            **dict.fromkeys(absent),
-        }  # one object each
+        shared: dict[str, str | None] = dict(zip(cells, cells, strict=True))  # equal texts are one object
+        shared.update(dict.fromkeys(absent))
         parts.append(texts(map(shared.__getitem__, cells)))
     return pd.concat(parts, ignore_index=True)
 

@@ -47,7 +47,6 @@ _N_FIRST, _N_LAST, _MAX_TRIED = 300_000, 50_000, 6_000_000
 # The maximum number of columns of a mended line in a notice.
 _MAX_CELLS = 200
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_LINE = re.compile(r"(?:\n|\r)[ ,;\t|]*(?:\r\n|\n|\r)")
 
 # A cause for an unreadable text, as the end of a sentence, and the offer that solves it.
@@ -157,14 +156,14 @@ def _body(text: str, label: str, options: TextOptions) -> Body:
     """The part of a text to read, and its division."""
     # The text after the skipped lines; a text of n characters has at most n + 1 lines.
     lines = min(options.skip_lines, len(text) + 1)
-    body = "".join(_LINE_END.split(text, lines)[lines:]) if lines else text
+    body = "".join(text_lines.LINE_END.split(text, lines)[lines:]) if lines else text
     skipped = len(text) - len(body)
     body = body.lstrip("\r\n")
     # Excel writes and reads such a first line.
     declared = re.match(r'"?sep=(.)"?(?:\r\n|\n|\r)', body, re.IGNORECASE)
     if declared:
         body = body[declared.end() :].lstrip("\r\n")
-    first_line = 1 + len(_LINE_END.findall(text[: len(text) - len(body)]))
+    first_line = 1 + len(text_lines.LINE_END.findall(text[: len(text) - len(body)]))
     body = body.rstrip("\r\n")
     if not body.strip():
         content = "nothing after the lines that are skipped" if skipped else "blank lines only"
@@ -422,13 +421,15 @@ def _applied_options(text: str, body: Body, divided: Divided) -> Iterator[Notice
     """Yield notices of omissions, repairs and names by the options. Texts have places and counts, no values."""
     options = body.options
     if options.skip_lines:
-        first = _LINE_END.split(text, options.skip_lines)[: options.skip_lines][:_MAX_LINES]
+        first = text_lines.LINE_END.split(text, options.skip_lines)[: options.skip_lines][:_MAX_LINES]
         skipped = tuple(Line(n, line) for n, line in enumerate(first, start=1))
         yield Notice("skipped", f"Left out at the beginning: {counted(options.skip_lines, 'line')}.", lines=skipped)
     if options.drop_zeros:
         yield Notice("zeros", "Zero characters, which are no text, were left out.")
     if mark := options.comment:
-        marked = [(n, [line]) for n, line in enumerate(_LINE_END.split(body.text)) if line.lstrip().startswith(mark)]
+        marked = [
+            (n, [line]) for n, line in enumerate(text_lines.LINE_END.split(body.text)) if line.lstrip().startswith(mark)
+        ]
         sentence = f"Comments were left out: {counted(len(marked), 'line')}."
         yield Notice("comments", sentence, lines=_to_lines(marked, body))
     if options.header is False:
@@ -489,7 +490,7 @@ def _lines_around(text: str, first_line: int, marked: Sequence[int]) -> list[Lin
     begin, first = 0, marked[:_MAX_MARKED]
     numbers = {0, *range(first[0] - 2, first[0] + 4), *first, first[-1] + 1}
     lines = []
-    for n, end in enumerate(itertools.islice(_LINE_END.finditer(f"{text}\n"), max(numbers) + 1)):
+    for n, end in enumerate(itertools.islice(text_lines.LINE_END.finditer(f"{text}\n"), max(numbers) + 1)):
         if n in numbers:
             lines.append(Line(n + first_line, shortened(text[begin : end.start()], 200), n in first))
         begin = end.end()

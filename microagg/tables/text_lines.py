@@ -31,7 +31,7 @@ _MAX_COLUMNS, _LONG_LINE = 20_000, 1_000_000
 # a tenth of the memory.
 _MIN_RECORDS, _CHUNK = 50, 10_000
 
-_LINE_END = re.compile("[\r\n]")
+LINE_END = re.compile(r"\r\n|\n|\r")
 
 #: Used as a delimiter: columns are separated by positions where all lines have blanks.
 FIXED = "fixed width"
@@ -136,7 +136,7 @@ def _reader(text: str, options: TextOptions) -> Any:
 
 def _lines(text: str, delimiter: str) -> Iterable[str]:
     lines, half = io.StringIO(text, newline=""), _LONG_LINE // 2
-    has_ends = all(_LINE_END.search(text, i, i + half) for i in range(0, len(text) - half, half))
+    has_ends = all(LINE_END.search(text, i, i + half) for i in range(0, len(text) - half, half))
     return lines if has_ends and delimiter != " " else _checked(lines, delimiter)
 
 

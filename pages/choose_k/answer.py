@@ -235,8 +235,7 @@ def _explain_missing_run(workspace: Workspace, name: str, k: int, *, complete: b
             f"{_NOT} No best known partition is stored for k = {k:,}, and this session has not searched there: search "
             "below, or choose another k."
         )
-    if k > certificate.most_k(workspace):
-        most = certificate.most_k(workspace)
+    if k > (most := certificate.most_k(workspace)):
         return f"{_NOT} No groups of k = {k:,} can be formed: choose k of at most {most:,}."
     if not complete:
         return f"{title} at k = {k:,} is being computed."
