@@ -15,6 +15,8 @@ import argparse
 import datetime
 import sys
 import time
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -27,9 +29,10 @@ from benchmarks.digests import code_digest
 from benchmarks.tables import RESULTS
 from microagg.algorithms import p_s
 from microagg.algorithms.registry import ALGORITHMS
+from microagg.kernels import bases
 from microagg.kernels.grouping import groups as grouping
 from microagg.kernels.neighbors import brute_force
-from microagg.kernels.paths import by_value, sums
+from microagg.kernels.paths import by_value, split_path, sums
 from microagg.studies import experiment, literature
 from microagg.studies.experiment import Method
 
@@ -129,6 +132,7 @@ def compute_curves() -> None:
     print("SimC, k = 2..100", flush=True)
     compute_convergence()
     compute_readings()
+    compute_mdav_mhm()
     compute_gains()
 
 
@@ -171,6 +175,42 @@ def compute_readings() -> None:
         rows.append(row)
     kinds = [f"{data}_{seed}" for data in ("raw", "scaled") for seed in ("reserved", "free")]
     table("p_s.csv", ["data", "k", "printed", *kinds], rows)
+
+
+def paths_of_groups(X: np.ndarray, labels: np.ndarray) -> Iterator[tuple[str, str, np.ndarray]]:
+    """Yield the order of the groups, that of the records in them, and the path, for six paths through a partition."""
+    members = [np.flatnonzero(labels == group) for group in range(labels.max() + 1)]
+    centers = np.array([X[each].mean(axis=0) for each in members])
+    pairs = 2 * (len(members) // 2)
+    left = np.ones(len(members), dtype=bool)
+    near = [0]
+    for _ in members[1:]:
+        left[near[-1]] = False
+        near.append(int(np.where(left, ((centers - centers[near[-1]]) ** 2).sum(axis=1), np.inf).argmin()))
+    orders = {
+        "as formed": list(range(len(members))),
+        "first of each pair before second": [*range(0, pairs, 2), *range(1, pairs, 2), *range(pairs, len(members))],
+        "nearest centroid": near,
+    }
+    for name, order in orders.items():
+        yield name, "of the file", np.concatenate([members[group] for group in order])
+        path = []
+        for group, following in pairwise([*order, order[-1]]):
+            distances = ((X[members[group]] - centers[following]) ** 2).sum(axis=1)
+            path.append(members[group][by_value(-distances)])
+        yield name, "farthest from the next centroid first", np.concatenate(path)
+
+
+def compute_mdav_mhm() -> None:
+    """Store the losses of MDAV-MHM with two forms of MDAV and six paths through its groups."""
+    rows = []
+    for figure in (figure for figure in literature.figures() if figure.method == "MDAV-MHM" and figure.recipe):
+        X = literature.data_for(figure.recipe)
+        for form, partition in {"µ-ARGUS": bases.mdav_argus, "MDAV-1": bases.mdav_1}.items():
+            for groups, records, path in paths_of_groups(X, partition(X, figure.k)):
+                loss = microagg.metrics.information_loss(X, split_path(X, path, figure.k))
+                rows.append([form, groups, records, figure.dataset.lower(), figure.k, figure.printed, loss])
+    table("mdav_mhm.csv", ["form", "groups", "records", "data", "k", "printed", "information_loss"], rows)
 
 
 def compute_gains() -> None:

@@ -350,3 +350,10 @@ def test_numbers_in_the_reasons_follow_from_the_stored_results():
     text = reason(items, "kabir-2010", "Algorithm: P-S")
     assert "{raw_reserved:.3f} if it is, {raw_free:.3f} if not, printed {printed:.3f}".format(**differs.iloc[0]) in text
     assert "{scaled_reserved:.4f} if it is, {scaled_free:.4f} if not".format(**p_s.loc["eia", 3]) in text
+    readings = pd.read_csv(RESULTS / "mdav_mhm.csv").set_index(["form", "groups", "records", "data"]).sort_index()
+    simplest = readings.loc["µ-ARGUS", "nearest centroid", "of the file"]
+    met = (simplest["information_loss"] - simplest["printed"]).abs() < 1.01e-4  # rounded or cut off
+    assert met.groupby("data").sum().to_dict() == {"census": 1, "eia": 0, "tarragona": 3}
+    above = 100 * (simplest["information_loss"] / simplest["printed"] - 1)["eia"].to_numpy()
+    text = reason(items, "kabir-2010", "Algorithm: MDAV-MHM")
+    assert "{:.0f} %, {:.0f} % and {:.1f} % above it".format(*above) in text
