@@ -82,7 +82,7 @@ def _settings(workspace: Workspace) -> None:
         methods.polish("w_polish")
     if any(VARIANTS[name].needs_classes for name in methods.compared(workspace)):
         st.caption(f"With a class penalty of 0, the method with class penalty takes {PENALTY:g}.")
-    st.caption("The header has the parameters of each method once it is chosen.")
+    st.caption("Choose a method in the header to set its parameters.")
 
 
 def _sample(workspace: Workspace) -> None:

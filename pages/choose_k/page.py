@@ -94,8 +94,7 @@ def _cells(
     chosen = [method for method, variant in methods.with_chosen(workspace, variants).items() if variant == name]
     of_chosen = [(method, k) for method in chosen for k in _all_ks(workspace, ks)]
     cells = [*(cell for cell in of_chosen if cell not in cells), *cells]
-    # Of a benchmark losses are stored; time counts on this machine.
-    if not risks and measure != "seconds":
+    if not risks:
         cells = certificate.not_stored(workspace, cells)
     return cells, risks
 

@@ -165,10 +165,18 @@ def _acceptable(figure: go.Figure, limits: Limits, across: Axis, upward: Axis) -
     top = upward.high if limits.loss is None else upward.within(limits.loss)
     if right <= across.low or top <= upward.low:
         return
-    edges = {"x0": across.low, "x1": right, "y0": upward.low, "y1": top}
+    # Beyond the axes where there is no limit, so that the border is seen at the limits only.
+    (left, most), (bottom, highest) = across.beyond(), upward.beyond()
+    edges = {
+        "x0": left,
+        "x1": most if limits.risk >= 100 else right,
+        "y0": bottom,
+        "y1": highest if limits.loss is None else top,
+    }
     figure.add_shape(type="rect", **edges, layer="below", name="acceptable", **theme.ACCEPTABLE)
     x, y = across.coordinate(across.low), upward.coordinate(top)
-    _note(figure, "meets the limits", x, y, xanchor="left", yanchor="top")
+    what = "meets the limits" if limits.risk < 100 and limits.loss is not None else "meets the limit"
+    _note(figure, what, x, y, xanchor="left", yanchor="top")
 
 
 def _note(figure: go.Figure, text: str, x: float, y: float, **where: str) -> None:

@@ -45,13 +45,19 @@ def rows(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]
     parts, stored = [], workspace.benchmark
     for method, name in variants.items():
         session_rows = jobs.results().table(workspace, [(method, k) for k in ks])
-        missing = [k for k in ks if session_rows.empty or k not in set(session_rows["k"])]
-        before = landscape.stored(*stored, method, missing) if stored and missing else pd.DataFrame()
+        before = landscape.stored(*stored, method, ks) if stored else pd.DataFrame()
+        if not session_rows.empty:
+            # All times of a benchmark are stored ones, so that they can be compared.
+            there = {} if before.empty else dict(zip(before["k"], before["seconds"], strict=True))
+            times = session_rows["k"].map(there)
+            session_rows = session_rows.assign(stored=times.notna(), seconds=times.fillna(session_rows["seconds"]))
+            before = before if before.empty else before[~before["k"].isin(session_rows["k"])]
         # A label has the parameters, but not the title of a setting.
         is_setting = VARIANTS[name].fixed or VARIANTS[name].penalty
         title = methods.title(name) if is_setting else method.label
-        tables = [(session_rows, False), (before, True)]
-        parts += [part.assign(stored=old, variant=name, title=title) for part, old in tables if not part.empty]
+        parts += [
+            part.assign(variant=name, title=title) for part in (session_rows, before.assign(stored=True)) if len(part)
+        ]
     return with_worst(pd.concat(parts, ignore_index=True)) if parts else pd.DataFrame()
 
 

@@ -306,6 +306,12 @@ class Axis:
         low, high = self.range()
         return (self.coordinate(value) - low) / (high - low)
 
+    def beyond(self) -> tuple[float, float]:
+        """Return a value below the axis and one above, as far away as it is long."""
+        low, high = self.range()
+        ends = 2 * low - high, 2 * high - low
+        return (10 ** ends[0], 10 ** ends[1]) if self.steep else ends
+
     def within(self, value: float) -> float:
         return min(max(value, self.low), self.high)
 

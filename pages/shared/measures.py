@@ -21,7 +21,7 @@ _SECONDS = Measure(
     "Time",
     "time (seconds)",
     "{:.3g} s",
-    "**Time** of one run on this machine, while others may run beside it.",
+    "**Time** of one run, while others may run beside it.",
     steep=True,
 )
 
@@ -82,7 +82,8 @@ _WORST = " Of several confidential attributes the worst counts."
 def _risk(name: str, label: str, axis: str, further: str = "") -> Measure:
     """Return the screen's words for a risk, a share in the results, with the package's explanation."""
     risk = MEASURES[name]
-    meaning = f"**{label}** ({risk.title[0].lower()}{risk.title[1:]}): {risk.meaning}{further}"
+    title, meaning = (text[0].lower() + text[1:] for text in (risk.title, risk.meaning))
+    meaning = f"**{label}** ({title}): {meaning}{further}"
     return Measure(label, axis, "{:.4g} %", meaning, factor=100, steep=True)
 
 

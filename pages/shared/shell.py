@@ -214,11 +214,11 @@ def draw_header(page: StreamlitPage) -> None:
         heading = "Protect records, keep the statistics" if name == "start" else PAGES[name]
         st.title(heading, anchor=False, width="content")
         if name in PATH and name != "data":
-            _draw_choices()
+            _draw_choices(name)
 
 
-def _draw_choices() -> None:
-    """Draw data, method and k, each with its control."""
+def _draw_choices(page: str) -> None:
+    """Draw data, method and k, each with its control, and on other pages than Choose k a link to it."""
     try:
         workspace = chosen_workspace()
     except MicroaggError:
@@ -229,10 +229,13 @@ def _draw_choices() -> None:
     if workspace is not None:
         with st.popover(methods.title(methods.chosen(workspace)), icon=":material/hub:", key="chosen_method"):
             _draw_method_settings(workspace)
+            if page != "choose_k":
+                link("choose_k", "Compare methods →")
     with st.popover(f"k = {state.current().k:,}", icon=":material/groups:", key="chosen_k"):
         text = "Each group has at least k records, so each released combination of values occurs at least k times."
         state.bound(st.number_input, "k, the minimum group size", "k", key="w_k_chosen", min_value=1, step=1, help=text)
-        link("choose_k", "Information loss at each k →")
+        if page != "choose_k":
+            link("choose_k", "Information loss at each k →")
 
 
 def _draw_method_settings(workspace: Workspace) -> None:
@@ -252,7 +255,6 @@ def _draw_method_settings(workspace: Workspace) -> None:
         methods.params_of(VARIANTS[name].key, classes=VARIANTS[name].needs_classes, without=fixed)
         if workspace.is_numeric:
             methods.polish("w_polish_chosen")
-    link("choose_k", "Compare methods →")
 
 
 def _describe_data(workspace: Workspace | None) -> str:

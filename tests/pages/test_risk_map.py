@@ -99,7 +99,7 @@ def test_risks_that_fit_are_offered_and_stand_in_the_table(is_numeric):
     linkage = ["Record linkage"] if is_numeric else []
     offered = ["Smallest group", *linkage, "Attribute disclosure", "t-closeness", "l-diversity"]
     assert app.button_group(key="w_risk").options == offered
-    assert "The largest distance of the confidential values of a group" in plain(app)
+    assert "the largest distance of the confidential values of a group" in plain(app)
     title = "MDAV" if is_numeric else "Greedy k-member"
     rows = app.dataframe[0].value.query("title == @title").sort_values("k")
     assert rows["max_reidentification"].tolist() == [100 / size for size in rows["smallest_group"]]
