@@ -195,8 +195,8 @@ def check_enough_records(n: int, k: int, subject: str = "the data") -> None:
     """Raise :class:`DataError` if ``n`` records cannot form one group of ``k``."""
     if n < k:
         raise DataError(
-            f"{subject} has only {n} record{'' if n == 1 else 's'}, fewer than k={k}: "
-            f"no group of {k} can be formed.{f' Choose k of at most {n}.' if n else ''}"
+            f"{subject} has only {counted(n, 'record')}, fewer than k={k}: "
+            f"no group of {k:,} can be formed.{f' Choose k of at most {n:,}.' if n else ''}"
         )
 
 

@@ -325,12 +325,12 @@ def _medical_code(evidence: Evidence) -> Suggestion | None:
 
 def _confidential(evidence: Evidence) -> Suggestion | None:
     if claim := evidence.claim(words("health", "beliefs", "classified"), words("health", "beliefs")):
-        return Suggestion("confidential", f"{claim}: probably the subject of the study")
+        return Suggestion("confidential", f"probably the subject of the study: {claim}")
     numbers = evidence.numbers
     if (claim := evidence.claim(words("rating"))) and len(numbers) > 2 and set(numbers) <= set(range(11)):
         return Suggestion("confidential", f"{claim}, and {interval(numbers)}: an opinion")
     if claim := evidence.claim(words("income")):
-        reason = f"{claim}: probably the subject of the study; an outsider may know some values"
+        reason = f"probably the subject of the study, some values may be known: {claim}"
         return Suggestion("confidential", reason, unsure=True)
     return None
 
@@ -340,7 +340,7 @@ def _quasi_identifier(evidence: Evidence) -> Suggestion:
     if reading.kind in CATEGORIES:
         noun = f"{values.n_distinct:,} categor{'y' if values.n_distinct == 1 else 'ies'}"
         noun += f" in {counted(values.n_present, 'record')}"
-        return Suggestion("quasi_identifiers", f"{noun}: an outsider may know the category of a person")
+        return Suggestion("quasi_identifiers", f"{noun}: an outsider may know the category")
     return Suggestion("quasi_identifiers", f"an outsider may know this {'date' if reading.is_date else 'number'}")
 
 

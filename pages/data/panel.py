@@ -216,7 +216,9 @@ def _numbers(values: np.ndarray, name: str, *, is_date: bool = False) -> None:
     """Draw the distribution of numbers or dates."""
     write: Callable[[float], str] = _day if is_date else number
     low, first, third, high = (write(float(end)) for end in np.quantile(values, [0, 0.25, 0.75, 1], method="nearest"))
-    title = f"{name}: {low} to {high}; half of the records between {first} and {third}"
+    title = f"{name}: {low} to {high}"
+    if (first, third) != (low, high):
+        title += f"; half of the records between {first} and {third}"
     alt = f"How many records have which {name}."
     show_figure(numbers(values, dates=is_date), title=title, key="attribute_numbers", alt=alt)
 

@@ -247,7 +247,7 @@ def _without_file() -> None:
             "how it is read, and what was decided about its columns: choose the same file above, and go on."
         )
     else:
-        st.info("No file yet: choose one above. A reload of the page or a restart of the server discards a file.")
+        st.info("No file yet: choose one above.")
     st.button("Try the sample survey: 300 fictitious persons", on_click=use_survey)
 
 

@@ -80,11 +80,15 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], reason
     """Draw the table of the columns ``names``, those with reasons to look at them in color."""
     rows = _rows(table, workspace, names, reasons_to_look)
     tint = [_MARKED if name in reasons_to_look else "" for name in names]
+    ink = st.get_option(f"theme.{st.context.theme.type or 'light'}.textColor")
+    is_open = state.current().attribute in names  # the panel has the label, which leaves room for the reason
+    empty = {name for name in ("label", "why") if not rows[name].any() or (name == "label" and is_open)}
     longest, is_long = max(map(len, rows["why"]), default=0), max(map(len, names)) > 28
     height = "content" if len(names) <= _MOST_ROWS else _HEADER + _MOST_ROWS * _ROW
     selectable: Any = st.dataframe  # whose annotations do not know such options of columns
     selectable(
-        rows.style.apply(lambda column: tint, axis=0),
+        # Streamlit writes names that stay in view in gray, which is too pale.
+        rows.style.apply(lambda column: tint, axis=0).set_properties(subset=["column"], color=ink),
         key=_key(names),
         hide_index=True,
         width="stretch",
@@ -94,7 +98,7 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], reason
         selection_mode=["multi-row", "single-cell"],
         placeholder="",
         alt="The columns of the file with role, kind, distribution and the reason for the suggestion.",
-        column_order=[name for name in rows.columns if name not in ("label", "why") or rows[name].any()],
+        column_order=[name for name in rows.columns if name not in empty],
         column_config={
             "mark": st.column_config.TextColumn(
                 "", width=28, pinned=True, help="⚠ needs a decision or a look · ○ suggested · ✓ decided"

@@ -98,6 +98,7 @@ class Job:
     urgent: bool = False  # it goes before other jobs
     message: str = "Waiting for a free processor …"  # its present state
     problem: str = ""  # the reason of a failure
+    is_final: bool = False  # whether it fails again on the same choices
     cancelled: bool = field(default=False, init=False)
     future: Future[None] | None = None
     n_computing: int = 0  # threads that compute
@@ -214,7 +215,7 @@ class Job:
         except Cancelled:
             pass
         except MicroaggError as error:
-            self.problem = str(error)
+            self.problem, self.is_final = str(error), True
         except Exception as error:  # nothing else would show an error of this thread
             self.problem = f"a run failed unexpectedly ({type(error).__name__}: {error}): please report it."
 

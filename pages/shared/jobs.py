@@ -343,5 +343,6 @@ def ended_early(kind: str, text: str = "") -> None:
         note.error(sentence(job.problem))
     else:
         note.info(text or f"Cancelled: {job.done} of {job.total} computed, which are shown.")
-    label = "Try again" if job.problem else "Go on"
-    button.button(label, key=f"go_on_{kind}", on_click=results().drop, args=(kind, job), width="stretch")
+    if not job.is_final:
+        label = "Try again" if job.problem else "Go on"
+        button.button(label, key=f"go_on_{kind}", on_click=results().drop, args=(kind, job), width="stretch")

@@ -50,8 +50,8 @@ def escape_markdown(text: object) -> str:
 
 
 def sentence(error: object) -> str:
-    """Return an error's message as a sentence for Markdown."""
-    message = str(error)
+    """Return an error's message as a sentence for Markdown, with ``k=1000`` as pages write it."""
+    message = re.sub(r"\bk=(\d+)", lambda k: f"k = {int(k[1]):,}", str(error))
     return escape_markdown(message[:1].upper() + message[1:])
 
 

@@ -443,5 +443,5 @@ def test_a_cancelled_release_says_so_and_too_large_a_k_is_one_sentence(monkeypat
     press(app, "Go on")
     assert downloads(app)
     [error] = choose(app, w_k_chosen=179).error
-    assert "fewer than k=179" in unescaped(error.value)
+    assert "fewer than k = 179" in unescaped(error.value)
     assert "\n" not in error.value
