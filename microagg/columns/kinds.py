@@ -231,7 +231,7 @@ def _numbers(column: ColumnValues, numbers: FloatArray, labels: Mapping[Any, str
         if hints and whole and usual.min() >= 1900 and usual.max() <= 2100:
             hints.append("may be years")
         elif hints and whole and len(usual) <= _FEW_NUMBERS:
-            hints.append("perhaps category codes")
+            hints.append("perhaps categories")
     reasons = (*hints, *doubts)
     return Reading(kind, kinds, column.values(coded), reasons, present, is_code=bool(code), labelled=bool(labelled))
 

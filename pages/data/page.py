@@ -234,6 +234,8 @@ def _classes(table: Table) -> None:
             f"{escape_markdown(repr(chosen))} cannot be the class label, which is a confidential column or a stratum with 2 to "
             f"{MOST_CLASSES} values, none of them missing. No class label is used."
         )
+    if len(options) == 1 and not chosen:  # nothing to choose from
+        return
     options.setdefault(chosen, str(declared) if chosen == declared else "None")
     message = (
         "The column that users of the release will predict, such as an income bracket. It is released as it is. With "
@@ -241,7 +243,7 @@ def _classes(table: Table) -> None:
         f"measures how well. A confidential column or a stratum with 2 to {MOST_CLASSES} values and no missing ones."
     )
     how: dict[str, Any] = {"options": list(options), "format_func": options.get, "help": message}
-    state.bound(st.selectbox, "Class label to predict (optional)", "classes", disabled=len(options) == 1, **how)
+    state.bound(st.selectbox, "Class label to predict (optional)", "classes", **how)
 
 
 def _weights(table: Table) -> None:

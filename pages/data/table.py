@@ -80,15 +80,13 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], reason
     """Draw the table of the columns ``names``, those with reasons to look at them in color."""
     rows = _rows(table, workspace, names, reasons_to_look)
     tint = [_MARKED if name in reasons_to_look else "" for name in names]
-    ink = st.get_option(f"theme.{st.context.theme.type or 'light'}.textColor")
     is_open = state.current().attribute in names  # the panel has the label, which leaves room for the reason
     empty = {name for name in ("label", "why") if not rows[name].any() or (name == "label" and is_open)}
     longest, is_long = max(map(len, rows["why"]), default=0), max(map(len, names)) > 28
     height = "content" if len(names) <= _MOST_ROWS else _HEADER + _MOST_ROWS * _ROW
     selectable: Any = st.dataframe  # whose annotations do not know such options of columns
     selectable(
-        # Streamlit writes names that stay in view in gray, which is too pale.
-        rows.style.apply(lambda column: tint, axis=0).set_properties(subset=["column"], color=ink),
+        rows.style.apply(lambda column: tint, axis=0),
         key=_key(names),
         hide_index=True,
         width="stretch",
