@@ -59,8 +59,8 @@ def definition(key: str) -> str:
     _, _, steps = text.partition("\n\n")
     steps = re.sub(r"\n\nSources?:(?s:.*)", "", steps)
     steps = re.sub(r":(?:mod|func|class):`~?([^`]*)`", r"`\1`", steps)
-    # Markdown knows no steps with letters.
-    steps = re.sub(r"(?m)^( +)([a-h])\. ", r"\1- \2\\. ", steps)
+    # Markdown knows no steps with letters: each is a paragraph of its own.
+    steps = re.sub(r"(?m)^( +)([a-h])\. ", r"\n\1\2\\. ", steps)
     # A star in a formula is no Markdown.
     return re.sub(r"``([^`]*)``", r"`\1`", steps).replace("*", r"\*")
 

@@ -1,8 +1,8 @@
 """Groups whose confidential values are close to those of all records: k-anonymity first, and t-closeness first.
 
-Both form groups in turns: around the record farthest from the centroid of the unassigned records, and then around the
-unassigned one farthest from that. Without anything to keep both form the groups of MDAV-generic. Of mixed attributes
-center and distances are those of :mod:`microagg.algorithms.mdav`.
+k-anonymity first and t-closeness first form groups alternately around the record farthest from the centroid of the
+unassigned records, and around the unassigned one farthest from that. Without a limit t both form the groups of
+MDAV-generic. With mixed attributes, center and distances are those of :mod:`microagg.algorithms.mdav`.
 
 ``k-anonymity-first`` (Algorithm 2 of the source):
 

@@ -114,7 +114,7 @@ def steps(
     --------
     >>> X = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
     >>> next(step.text for step in steps("mdav-star", X, k=3) if step.kind == "join")
-    '5 joins {1, 2, 3}: 32.1875 is less than 40.67.'
+    '5 joins {1, 2, 3}: 32.19 is less than 40.67.'
     """
     explained = _explanation(key)
     checked = check_params(algorithm(key), params)

@@ -63,7 +63,7 @@ class Step:
 
     kind: Kind
     title: str  # a few words
-    text: str  # one sentence with the numbers put in: "5 joins {1, 2, 3}: 32.1875 is less than 40.67."
+    text: str  # one sentence with the numbers put in: "5 joins {1, 2, 3}: 32.19 is less than 40.67."
     groups: tuple[tuple[int, ...], ...]  # after it, in the order of forming, their records in the order of joining
     unassigned: tuple[int, ...]  # the records that are in no group after it, by index
     line: int  # which line of the algorithm's pseudo-code it carries out, from 0
@@ -82,9 +82,9 @@ class Step:
 
 @names_arguments
 def value(number: float) -> str:
-    """Return a number in full if it has at most seven significant digits, otherwise with four."""
-    seven = f"{number:.7g}"
-    return seven if math.isclose(float(seven), number, rel_tol=1e-12, abs_tol=1e-300) else f"{number:.4g}"
+    """Return a number in full if it has at most seven significant digits and two decimals, otherwise with four digits."""
+    full = f"{round(number, 2):.7g}"
+    return full if math.isclose(float(full), number, rel_tol=1e-12, abs_tol=1e-300) else f"{number:.4g}"
 
 
 def equal(*numbers: float) -> str:
@@ -111,7 +111,7 @@ def squares(a: Sequence[float], b: Sequence[float]) -> str:
     """Return the formula of a squared distance with the numbers put in: "(5 − 3)² = 4"."""
     squared = total((p - q) * (p - q) for p, q in zip(a, b, strict=True))
     if len(a) > _MOST_TERMS:
-        return f"the squares of {len(a)} differences: {value(squared)}"
+        return f"sum of {len(a)} squared differences: {value(squared)}"
     terms = (f"({value(p)} − {operand(q)})²" for p, q in zip(a, b, strict=True))
     return f"{' + '.join(terms)} {equal(squared, *a, *b)} {value(squared)}"
 

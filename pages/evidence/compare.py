@@ -60,8 +60,7 @@ def _duel() -> None:
         f"Bars above zero: by how many percent the loss of {escape_markdown(landscape.title(first))} is lower; below zero: that of "
         f"{escape_markdown(landscape.title(second))}. Beyond 20 the axis of k is not to scale. "
         f"{sentence(conclusions.describe_wins(table, first, second))}, over {count(table['data'].nunique(), 'data set')}. "
-        f"SimU and SimC: mean and standard deviation (whisker) over {landscape.SEEDS} random data sets. Best γ: the lowest "
-        "loss of γ = 0, 0.1, …, 2 at each k, as the literature reports it."
+        f"SimU and SimC: mean and standard deviation (whisker) over {landscape.SEEDS} random data sets."
     )
 
 
@@ -171,9 +170,9 @@ def _pick_k() -> None:
 def _source() -> None:
     st.caption(
         f"Source: results of {landscape.about()['date']}, stored by benchmarks/landscape.py and read by "
-        f"microagg.studies.landscape. {len(landscape.METHODS)} methods at their default parameters, on z-scores of all "
-        f"quasi-identifiers, at {len(landscape.KS)} values of k. Information loss IL = 100 · SSE / SST. Seconds of one "
-        "core, with compiled kernels."
+        f"microagg.studies.landscape. {len(landscape.METHODS)} methods at their default parameters (best γ: the lowest loss "
+        f"of γ = 0, 0.1, …, 2), on z-scores of all quasi-identifiers, at {len(landscape.KS)} values of k. Information loss "
+        "IL = 100 · SSE / SST. Seconds of one core, with compiled kernels."
     )
     download("Download all results (CSV)", lambda: to_csv(landscape.results()), "landscape.csv")
 

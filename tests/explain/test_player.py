@@ -59,8 +59,8 @@ def test_the_toy_example_in_numbers():
     assert drawn["optimum"] == best
     weighed = [step for step in side["steps"] if step["kind"] == "weigh"]
     costs = [(cost["text"], cost["chosen"]) for cost in weighed[1]["quantities"]]
-    assert costs == [("40.67", False), ("32.1875", True)]
-    assert weighed[1]["title"] == "32.1875 < 40.67: 5 joins {1, 2, 3}"
+    assert costs == [("40.67", False), ("32.19", True)]
+    assert weighed[1]["title"] == "32.19 < 40.67: 5 joins {1, 2, 3}"
     # 5 is compared with 6, and 1 in distance.
     assert weighed[1]["lines"] == [[3, 4, "1"]]
 

@@ -23,7 +23,7 @@ def test_the_eleven_records_show_the_quantities_of_the_paper_until_others_are_ty
     assert (v_mdav["title"], v_mdav["settings"], star["title"]) == ("V-MDAV", "γ = 0.2", "MDAV*")
     assert last(drawn["sides"]) == ["258.8", "21.2"]
     assert last(drawn["sides"], "loss") == ["1.44 %", "0.118 %"]
-    assert "5 joins {1, 2, 3}: 32.1875 is less than 40.67." in texts(star)
+    assert "5 joins {1, 2, 3}: 32.19 is less than 40.67." in texts(star)
     assert "21.2" in drawn["optimum"]["text"]
     one, two = drawn["ticks"][drawn["differ"]]
     assert (v_mdav["steps"][one]["kind"], star["steps"][two]["kind"]) == ("form", "join")

@@ -129,14 +129,14 @@ def duel(**less):
     return pd.DataFrame(rows)
 
 
-def test_a_duel_says_who_wins_where_and_by_how_much():
+def test_a_duel_says_who_wins_on_how_many_data_sets_and_values_of_k():
     table = duel(census=[4, 2], eia=[11, 13.6], wine=[-5, -1.04])
     says = conclusions.describe_duel(table, "mdav-star", "mdav")
-    assert re.search("MDAV[*] .* 2 of 3 .* 12 % on EIA and 3.0 % on Census; MDAV .* 3.0 % on Wine", says)
+    assert says == "MDAV* has lower loss than MDAV on 2 of 3 data sets, and higher loss on 1"
     assert re.search("MDAV[*] .* 4 of 6 .* MDAV at 2", conclusions.describe_wins(table, "mdav-star", "mdav"))
     assert "3.0 % lower with MDAV" in conclusions.describe_panel(table[table["data"] == "wine"], "mdav-star", "mdav")
     back = conclusions.describe_duel(duel(census=[-4.0], eia=[-2.0]), "mdav-star", "mdav")
-    assert re.search("MDAV .* than MDAV[*] on all 2 .* 4.0 % on Census and 2.0 % on EIA", back)
+    assert back == "MDAV has lower loss than MDAV* on all 2 data sets"
     same = duel(census=[0.04, -0.04])
     for describe in (conclusions.describe_duel, conclusions.describe_panel):
         says = describe(same, "mdav-star", "mdav")
@@ -145,13 +145,13 @@ def test_a_duel_says_who_wins_where_and_by_how_much():
     assert "not run on the same" in conclusions.describe_duel(same.iloc[:0], "mdav", "rimhm")
 
 
-def test_a_matrix_says_the_best_the_best_without_a_search_and_the_worst():
+def test_a_matrix_says_the_best_and_the_best_without_a_search():
     means = {"least-loss": 0.31, "local-search": 2.04, "mdav-2": 15.0, "mdav": 22.2, "projection": 310.4}
     table = pd.DataFrame({"mean": {**means, "imhm": np.nan}})
     says = conclusions.describe_matrix(table)
-    assert re.search("Least loss is 0.31 % .* MDAV-2, .* 15 %; 2 of 5 .* Projection 310 %", says)
+    assert re.search("Least loss is 0.31 % .*; MDAV-2, .* 15 %$", says)
     says = conclusions.describe_matrix(table.drop(index=["least-loss", "local-search"]), "floor", 5)
-    assert re.search("k = 5, MDAV-2 is 15 % .*; 2 of 3 .* Projection 310 %", says)
+    assert re.search("k = 5, MDAV-2 is 15 % above the lower bound$", says)
     assert "k = 9" in conclusions.describe_matrix(table.loc[["imhm"]], k=9)
     assert landscape.title("v-mdav-best") == "V-MDAV (best γ)"
     with pytest.raises(ParameterError, match="not 'nope'"):

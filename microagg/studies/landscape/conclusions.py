@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from microagg.algorithms.registry import algorithm
-from microagg.datasets import describe
 from microagg.errors import ParameterError
 from microagg.studies.landscape.store import DATA, KS, METHODS, check_stored, limits, runs, title
-from microagg.validation import check_choice, listing
+from microagg.validation import check_choice
 
 #: The minimum reduction of loss, in percent, that justifies a slower method, and of time, in percent, that justifies a
 #: higher loss: a smaller difference may be reversed on other data, or on another machine.
@@ -219,25 +218,22 @@ def _at_k(k: int | None) -> pd.DataFrame:
 # The minimum mean difference, in percent.
 _MIN_DIFFERENCE = 0.05
 
-# Methods whose loss is more than this above the reference, in percent, are counted.
-_HIGH_LOSS = 20
-
 
 def describe_duel(table: pd.DataFrame, first: str, second: str) -> str:
-    """Sentence on the winner of a duel, and its gains. ``table`` is from :func:`~microagg.studies.landscape.duel`."""
+    """Sentence on the number of data sets on which each of two methods wins. ``table`` is from :func:`~microagg.studies.landscape.duel`."""
     if first == second:
         return f"{title(first)} is compared with itself: choose another method"
     means = table.groupby("data", sort=False)["less"].mean()
     if means.empty:
         return f"{title(first)} and {title(second)} were not run on the same data sets"
-    won = {first: means[means >= _MIN_DIFFERENCE], second: -means[means <= -_MIN_DIFFERENCE]}
+    won = {first: means[means >= _MIN_DIFFERENCE], second: means[means <= -_MIN_DIFFERENCE]}
     if not len(won[first]) and not len(won[second]):
         return f"{title(first)} and {title(second)} have the same loss on every data set"
     winner, loser = sorted((first, second), key=lambda name: (-len(won[name]), name != first))
-    ahead, behind = won[winner], won[loser]
-    where = f"all {len(means)} data sets" if len(ahead) == len(means) else f"{len(ahead)} of {len(means)} data sets"
-    sentence = f"{title(winner)} has lower loss than {title(loser)} on {where}: by {_describe_gains(ahead)}"
-    return f"{sentence}; {title(loser)} has lower loss by {_describe_gains(behind)}" if len(behind) else sentence
+    ahead, behind = len(won[winner]), len(won[loser])
+    where = f"all {ahead} data sets" if ahead == len(means) else f"{ahead} of {len(means)} data sets"
+    sentence = f"{title(winner)} has lower loss than {title(loser)} on {where}"
+    return f"{sentence}, and higher loss on {behind}" if behind else sentence
 
 
 def describe_panel(part: pd.DataFrame, first: str, second: str) -> str:
@@ -265,13 +261,11 @@ def describe_matrix(table: pd.DataFrame, above: str = "best", k: int | None = No
     # A search tries changes until none has a lower loss, or for some time.
     is_search = [algorithm(METHODS[str(name)].key).info.checked_by == "properties" for name in means.index]
     direct = means[~np.array(is_search)]
-    best, best_direct, last = str(means.index[0]), str(direct.index[0]), str(means.index[-1])
+    best, best_direct = str(means.index[0]), str(direct.index[0])
     sentence = f"{scope.capitalize()}, {title(best)} is {_figure(means[best])} % above {reference}"
     if best_direct != best:
-        sentence += f", {title(best_direct)}, the best without a search, {_figure(means[best_direct])} %"
-    high = int((means > _HIGH_LOSS).sum())
-    worst = f"{title(last)} {_figure(means[last])} %"
-    return f"{sentence}; {high} of {len(means)} methods are over {_HIGH_LOSS} % above it, {worst}"
+        sentence += f"; {title(best_direct)}, the best without a search, {_figure(means[best_direct])} %"
+    return sentence
 
 
 def describe_pareto(table: pd.DataFrame, k: int | None = None) -> str:
@@ -285,13 +279,6 @@ def describe_pareto(table: pd.DataFrame, k: int | None = None) -> str:
         f"{len(front)} of {len(table)} methods are worth trying{scope}: for each of the other {others}, one of them is "
         f"as good in loss and time, to within {LESS_LOSS:g} % and {LESS_TIME:g} %"
     )
-
-
-def _describe_gains(less: pd.Series) -> str:
-    """Gains on each data set in percent, the largest first."""
-    ordered = less.sort_values(ascending=False)
-    parts = [f"{_figure(value)} % on {describe(str(name)).title}" for name, value in ordered.items()]
-    return listing(parts)
 
 
 def _figure(value: float) -> str:
