@@ -9,7 +9,7 @@
    :mod:`microagg.kernels.grouping.assignment`). Centroids are computed again, and so on while the SSE falls.
 3. A path is laid through the groups (:func:`microagg.kernels.paths.through_groups`) and cut anew by dynamic
    programming (:func:`microagg.kernels.paths.split_path`), and so on while the SSE falls.
-4. If the path has gained anything, step 2 is next. Each of the three loops ends after ``rounds`` iterations at the latest.
+4. If the path has gained anything, step 2 is next. Each of the three loops ends after ``rounds`` iterations at most.
 
 ``rimhm`` starts from a random partition instead: the records by the sum of their z-scores, shuffled within stretches of
 ``shuffle`` of all records, and that path cut by dynamic programming.

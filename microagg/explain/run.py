@@ -82,7 +82,7 @@ class Step:
 
 @names_arguments
 def value(number: float) -> str:
-    """Return a number in full if it has at most seven significant digits and two decimals, otherwise with four digits."""
+    """Return a number in full if it has at most seven digits, two of them decimals, otherwise with four digits."""
     full = f"{round(number, 2):.7g}"
     return full if math.isclose(float(full), number, rel_tol=1e-12, abs_tol=1e-300) else f"{number:.4g}"
 

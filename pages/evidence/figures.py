@@ -166,6 +166,6 @@ def against_printed(table: pd.DataFrame) -> go.Figure:
         hover = f"<b>%{{x}}</b><br>{name}: %{{customdata}}<extra></extra>"
         figure.add_bar(x=cells, y=100 * height / table["printed"], hovertemplate=hover, **look)
     figure.update_layout(barmode="stack", bargap=0.25)
-    figure.update_xaxes(title="data set and k")
+    figure.update_xaxes(title="data set and k", tickangle=0)
     figure.update_yaxes(title="IL below the lowest printed (% of it)")
     return finish(figure, 360)

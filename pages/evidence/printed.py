@@ -16,7 +16,7 @@ from microagg.studies.literature import Computed, Figure
 from pages.evidence import figures
 from pages.shared import curves, measures, methods, state, theme
 from pages.shared.figures import download, show_figure, show_table
-from pages.shared.text import count, escape_markdown, listing, percent
+from pages.shared.text import count, escape_markdown, listing
 
 _ADULT_COMMAND = "python benchmarks/adult.py"  # makes the stored results on Adult
 
@@ -177,15 +177,18 @@ def _pairwise_systematic(chosen: list[Figure]) -> None:
     table = [
         {
             "k": figure.k,
-            "Printed": percent(figure.value, 4),
-            "P-S here, raw data": percent(ours.raw, 4),
-            "P-S here, scaled data": percent(ours.scaled, 4),
-            "MDAV, scaled data": percent(ours.mdav, 4),
-            "Lower bound, scaled data": percent(ours.floor, 4),
+            "Printed (%)": figure.value,
+            "P-S here, raw data (%)": ours.raw,
+            "P-S here, scaled data (%)": ours.scaled,
+            "MDAV, scaled data (%)": ours.mdav,
+            "Lower bound, scaled data (%)": ours.floor,
         }
         for figure, ours in readings.items()
     ]
-    st.table(pd.DataFrame(table), hide_index=True, border="horizontal")
+    rounded = pd.DataFrame(table).style.format(
+        lambda number: f"{number:#.4g}" if isinstance(number, float) else str(number)
+    )
+    st.table(rounded, hide_index=True, border="horizontal")
     above = [100 * (ours.scaled / ours.mdav - 1) for ours in readings.values()]
     least, most = (f"{abs(value):.1f} % {'higher' if value > 0 else 'lower'}" for value in (min(above), max(above)))
     st.caption(f"Both on scaled data, the loss of P-S is between {least} and {most} than that of MDAV.")

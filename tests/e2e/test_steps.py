@@ -17,7 +17,7 @@ def test_playing_the_toy_example_shows_the_quantities_of_the_paper(page, server)
     shown.get_by_text("step 1 of").wait_for()
     shown.get_by_role("combobox").select_option(label="4×")
     shown.get_by_role("button", name=re.compile("^Play")).click()
-    for number in ("40.67", "32.19", "2.612"):
+    for number in ("40.67", "32.19", "2.613"):
         shown.get_by_text(number).first.wait_for(timeout=60_000)
     shown.get_by_text("SSE 258.8").first.wait_for(timeout=60_000)
     shown.get_by_text("SSE 21.2").first.wait_for()

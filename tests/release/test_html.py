@@ -154,7 +154,7 @@ def test_findings_that_were_overridden_are_marked_with_the_reason(frame, tmp_pat
     assert f"Blocked: {len(stops)} problems" in said
     codes = {finding.code for finding in stops}
     said = Page(html(held.accept(*codes, reason="The contract forbids it"), tmp_path)).said()
-    assert said.count("Stop, overridden") == len(stops)
+    assert said.count("Problem, overridden") == len(stops)
     assert "The contract forbids it." in said.split("6. Checks")[0]
 
 

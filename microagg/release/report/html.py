@@ -17,12 +17,12 @@ _MOST_ATTRIBUTES = 40
 # The maximum number of methods in the table of losses: the ones with the lowest loss at the chosen k.
 _MOST_METHODS = 8
 
-_LEVELS = {"stop": "Stop", "warn": "To think about", "ok": "In order"}
+_LEVELS = {"stop": "Problem", "warn": "Warning", "ok": "Passed"}
 _BETTER = {"low": "lower is better", "high": "higher is better"}
 
 # The columns of the table of attributes: heading and unit.
 _ATTRIBUTES = {
-    "lost": ("Lost", "percent"),
+    "lost": ("Information loss", "percent"),
     "sd_ratio": ("Standard deviation kept", "share"),
     "correlation_change": ("A correlation changes by", "number"),
     "hellinger": ("Hellinger distance", "number"),

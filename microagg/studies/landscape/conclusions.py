@@ -220,7 +220,7 @@ _MIN_DIFFERENCE = 0.05
 
 
 def describe_duel(table: pd.DataFrame, first: str, second: str) -> str:
-    """Sentence on the number of data sets on which each of two methods wins. ``table`` is from :func:`~microagg.studies.landscape.duel`."""
+    """Sentence on the data sets on which each of two methods wins. ``table`` is from ``duel``."""
     if first == second:
         return f"{title(first)} is compared with itself: choose another method"
     means = table.groupby("data", sort=False)["less"].mean()
