@@ -101,8 +101,8 @@ def _all() -> None:
     st.header(f"All {len(ALGORITHMS)} algorithms")
     st.markdown(
         f"In every result, each group has at least k records; ties go to the lowest record. All algorithms take numeric "
-        f"attributes and compare squared Euclidean distances. {len(mixed)} also take **categories**, with the share of an "
-        f"attribute's range or taxonomy as distance: {listing([methods.title_of(key) for key in mixed])}."
+        f"attributes and compare squared Euclidean distances. {len(mixed)} also take **ordinal and nominal** ones, with the share of "
+        f"an attribute's range or taxonomy as distance: {listing([methods.title_of(key) for key in mixed])}."
     )
     table = pd.DataFrame(
         [
@@ -110,7 +110,7 @@ def _all() -> None:
                 "Algorithm": cls.info.title,
                 "Family": cls.info.family,
                 "What it does": cls.info.summary,
-                "Works on": "numbers and categories" if cls.info.mixed else "numbers",
+                "Works on": "numeric, ordinal, nominal" if cls.info.mixed else "numeric",
                 "Year": str(cls.info.year),
                 "Group sizes": cls.info.sizes,
             }

@@ -48,7 +48,7 @@ def _choices() -> Watched:
             with st.popover("Settings", width="content"):
                 for key in with_params:
                     methods.params_of(key)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         state.either("Records", "records", _RECORDS, width="content", label_visibility="collapsed")
         # Before watched(), which raises on wrong input: the field must stay to correct it.
         _draw_record_input()

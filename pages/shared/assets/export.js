@@ -15,9 +15,9 @@ function save({ figure, name }, format) {
   drawn.layout = { ...layout, shapes };
   drawn.data = data.map((trace) => (trace.marker?.maxdisplayed ? { ...trace, marker: { ...trace.marker, maxdisplayed: 0 } } : trace));
   const onPaper = paper(drawn.layout), named = data.filter((trace) => trace.name && trace.showlegend !== false).length;
-  // In a column each name of the legend takes a line.
+  // In a column each name of the legend takes a line. A large matrix needs two columns.
   const lines = onPaper.showlegend === false || named < 2 ? 0 : named;
-  const size = format === "svg" ? { width: PAPER, height: yaxis?.type === "category" ? height : Math.min(height, 270) + 19 * lines, scale: 1 } : { scale: 3 };
+  const size = format === "svg" ? { width: height > 700 ? 2 * PAPER : PAPER, height: yaxis?.type === "category" ? height : Math.min(height, 270) + 19 * lines, scale: 1 } : { scale: 3 };
   drawn._context.toImageButtonOptions = { format, filename: name, ...size };
   // Plotly copies both before it draws.
   if (format === "png") {
@@ -44,5 +44,5 @@ function paper(layout) {
   // Names beside the lines find no room in a column: a legend has them.
   const { annotations = [], ...rest } = layout, shown = annotations.filter(({ axref }) => !axref), notes = shown.map((note) => ({ ...note, font: { ...INK, ...note.font, size: INK.size } }));
   if (shown.length < annotations.length) Object.assign(rest, { showlegend: true, margin: { ...rest.margin, r: 10 } });
-  return { ...JSON.parse(JSON.stringify(rest, inked)), annotations: notes, font: INK, width: PAPER, paper_bgcolor: NOTHING, plot_bgcolor: NOTHING };
+  return { ...JSON.parse(JSON.stringify(rest, inked)), annotations: notes, font: INK, paper_bgcolor: NOTHING, plot_bgcolor: NOTHING };
 }
