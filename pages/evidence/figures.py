@@ -121,7 +121,7 @@ def _methods(figure: go.Figure, table: pd.DataFrame, name: str, *, surpassed: bo
         mode="markers" if surpassed else "markers+text",
         # To the left of the first one, the quickest, there is nothing; its name leaves room for that of the next one.
         textposition=["middle left", *["bottom left"] * len(table)],
-        marker={"color": colors, "size": 9 if surpassed else 13, "opacity": 0.6 if surpassed else 1},
+        marker={"color": colors, "size": 9 if surpassed else 13},
         text=table["title"].map(escape_html),
         cliponaxis=False,
         customdata=table["above_best"],
