@@ -402,7 +402,7 @@ def identifying(file: File) -> list[Finding]:
         findings.append(Finding("warn", "identifying", file.splitting(names) or names, text))
     if not findings:
         text = (
-            f"In no column left as it is do {100 * RARE:.0f} % of the records have values that fewer than "
+            f"In each column left as it is, fewer than {100 * RARE:.0f} % of the records have values that fewer than "
             f"{file.rare_below:,} records share."
         )
         findings.append(Finding("ok", "identifying", (), text))
