@@ -408,7 +408,7 @@ def _judge(counted: Tally) -> tuple[str, str]:
     """Verdict on an item and its counts in words."""
     fixed = counted.figures - counted.random - counted.incomparable - counted.misprints
     numbers = {
-        f"{counted.exact} of {fixed} reproduced exactly": fixed,
+        f"{counted.exact} of {counted.figures - counted.random} reproduced exactly": fixed,
         f"{counted.near} more within 1 %": counted.near,
         f"{counted.far} differ by more": counted.far,
         f"{counted.agreeing} of {counted.random} for random data within {ERRORS} standard errors": counted.random,
