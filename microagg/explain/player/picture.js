@@ -160,7 +160,7 @@ class Picture {
     const rows = this.steps.map((step, i) => (step.changed.length ? Math.max(0, ...this.brackets(this.labels[i]).map((each) => each.level + 1)) : 0));
     this.rows = between(1, Math.max(...rows), 4);
     this.axisAt = this.base + 12 + 17 * this.rows;
-    this.height = this.axisAt + 52;
+    this.height = this.axisAt + 44;
   }
 
   /** Return how far up each record is drawn, so that none covers another: duplicates stand on each other. */
