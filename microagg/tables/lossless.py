@@ -26,6 +26,10 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_complex_dtype, is_fl
 from microagg.tables.notices import MISSING, Notice, Offer
 from microagg.validation import counted, shortened
 
+with contextlib.suppress(ImportError):  # cells of pyarrow imply the package
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
 #: A column of a file as a Series of n cells, and notices on it.
 Filled = tuple["pd.Series[Any]", list[Notice]]
 
@@ -45,7 +49,8 @@ SEPARATOR = "\0"
 #: An offer to read a text file with a decimal comma.
 DECIMAL_COMMA = Offer("The decimal mark is a comma", {"decimal": ","})
 
-_MAX_QUOTED = 40
+# The maximum number of characters of a cell in a notice, and the number of cells that a column is first judged by.
+_MAX_QUOTED, _N_FIRST = 40, 50
 _BLANKS = " \t"
 
 # No float has more digits than this.
@@ -55,6 +60,8 @@ _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)?\.[0-9]+")
 # Powers of ten in the form of programs; 10E2 is more likely a code.
 _POWER = re.compile(r"-?(?:[0-9]|(?:0|[1-9][0-9]*)?\.[0-9]+)[eE][+-]?[0-9]+")
+# Decimals with at most 15 digits, none of them superfluous.
+_SHORT = r"^-?(?:0|[1-9][0-9]{0,8})\.(?:[0-9]{0,5}[1-9]|0)$"
 # A point that may stand between thousands.
 _GROUPED = re.compile(r"-?[1-9][0-9]{0,2}\.[0-9]{3}")
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE)
@@ -208,6 +215,21 @@ class _Numbers:
     respelled: _Count = field(default_factory=_Count)  # cells with another text than their float
 
 
+class ArrowCells(Sequence[str]):
+    """The cells of a column as a pyarrow array, which readers take whole, and as a sequence of chunks."""
+
+    def __init__(self, cells: Any, size: int) -> None:
+        self.cells, self.size = cells, size  # of a chunk
+
+    def __len__(self) -> int:
+        return -(-len(self.cells) // self.size)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(len(self))[index]]
+        return SEPARATOR.join(self.cells.slice(range(len(self))[index] * self.size, self.size).to_pylist())
+
+
 def cells_in(chunks: Sequence[str]) -> Iterator[str]:
     """Yield the cells of a column, one for each record."""
     return itertools.chain.from_iterable(chunk.split(SEPARATOR) for chunk in chunks)
@@ -256,6 +278,9 @@ def _swap_marks(text: str, decimal: str) -> str:
 
 
 def _read_numbers(chunks: Sequence[str], decimal: str, absent: frozenset[str]) -> _Numbers | None:
+    if isinstance(chunks, ArrowCells):
+        with contextlib.suppress(pa.ArrowInvalid):
+            return _arrow_numbers(chunks, decimal, absent)
     numbers = _Numbers()
     for chunk in chunks:
         cells = _swap_marks(chunk, decimal).split(SEPARATOR)
@@ -269,6 +294,36 @@ def _read_numbers(chunks: Sequence[str], decimal: str, absent: frozenset[str]) -
         numbers.present.append(present)
     if not numbers.has_points and numbers.powers.cells:
         numbers.lossy.add(numbers.powers.example, numbers.powers.cells)
+    return numbers
+
+
+def _arrow_numbers(chunks: ArrowCells, decimal: str, absent: frozenset[str]) -> _Numbers | None:
+    """Like :func:`_read_numbers`, all cells at once. ArrowInvalid if some may lose information as numbers."""
+    cells = chunks.cells
+    for mark, new in ((".", "\1"), (",", "."), ("\1", ",")) if decimal == "," else ():
+        cells = pc.replace_substring(cells, mark, new)
+    present = pc.invert(pc.is_in(cells, pa.array([*absent])))
+    cells = cells.filter(present)
+    if not all(map(is_number, cells[:_N_FIRST].to_pylist())):
+        return None
+    numbers = _Numbers(present=[present.to_numpy(zero_copy_only=False)])
+    if pc.all(pc.match_substring_regex(cells, "^(?:0|-?[1-9][0-9]{0,17})$"), min_count=0).as_py():
+        numbers.values.append(pc.cast(cells, pa.int64()).to_numpy())
+        return numbers
+    # Cells that Python writes in the same way lose nothing. Arrow writes 1.0 as 1, and 1e-05 as 0.00001.
+    is_same = pc.match_substring_regex(cells, _SHORT).to_numpy(zero_copy_only=False)
+    others = cells.filter(pa.array(~is_same))
+    may_be = pc.match_substring_regex(others, rf"^[ \t]*{_NUMBER.pattern}[ \t]*$", ignore_case=True)
+    if not pc.all(may_be, min_count=0).as_py():
+        return None
+    values = pc.cast(cells, pa.float64()).to_numpy()
+    printed = pc.cast(values[~is_same], pa.string())
+    is_same[~is_same] = pc.and_(pc.equal(others, printed), pc.match_substring_regex(others, r"^[^e]*\.[^e]*$"))
+    is_same &= (values == 0) | (np.abs(values) >= 1e-4)
+    numbers.values, numbers.has_points = [values], bool(is_same.any())
+    _classify(Counter(cells.filter(pa.array(~is_same)).to_pylist()), numbers)
+    if numbers.lossy.cells or not numbers.has_points:
+        raise pa.ArrowInvalid
     return numbers
 
 
@@ -372,6 +427,11 @@ def _number_column(numbers: _Numbers) -> pd.Series[Any] | None:
 def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
     """Cells as text, or as booleans if all have Python's form: ``TRUE`` is text."""
     words: dict[str, Any] = {"True": True, "False": False, **dict.fromkeys(absent, np.nan)}
+    if isinstance(chunks, ArrowCells) and np.object_ != TEXT:
+        cells = chunks.cells
+        if not pc.all(pc.is_in(cells, pa.array([*words]))).as_py():
+            present = pc.if_else(pc.is_in(cells, pa.array([*absent])), pa.scalar(None, cells.type), cells)
+            return pd.Series(TEXT.__from_arrow__(present), copy=False)
     if all(words.keys() >= set(chunk.split(SEPARATOR)) for chunk in chunks):
         values = [words[cell] for cell in cells_in(chunks)]
         return pd.Series(np.array(values, dtype=np.bool_ if set(map(type, values)) == {bool} else object))
@@ -423,6 +483,9 @@ def _thousands_notice(name: str, chunks: Sequence[str], absent: Collection[str])
 
 def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -> list[Notice]:
     """Notice of the words in a column of text that count as missing, as they may be names or codes."""
+    if isinstance(chunks, ArrowCells):
+        present = chunks.cells.filter(pc.is_in(chunks.cells, pa.array(missing, pa.string()))).to_pylist()
+        chunks = [SEPARATOR.join(present)] if present else []
     counting = frozenset(word for word in missing if any(word in chunk for chunk in chunks))
     words = Counter(cell for cell in cells_in(chunks) if cell in counting) if counting else Counter()
     if not words:

@@ -102,8 +102,10 @@ def divide_into_cells(data: bytes, label: str, options: TextOptions) -> tuple[Bo
 def read_cells(data: bytes, label: str, reading: Mapping[str, Any]) -> pd.DataFrame:
     """Cells of a text file as text, shape (n records, number of columns). ``reading`` are options of read_file."""
     body, divided = divide_into_cells(data, label, TextOptions(**reading))
+    names = names_of(body, divided)
+    del body  # with the text
     frame = pd.DataFrame({index: pd.Series(list(cells_in(chunks))) for index, chunks in enumerate(divided.chunks)})
-    return frame.set_axis(names_of(body, divided), axis=1)
+    return frame.set_axis(names, axis=1)
 
 
 def _attempt(data: bytes, label: str, options: TextOptions) -> Attempt:
@@ -138,7 +140,7 @@ def _read(text: str, label: str, options: TextOptions, max_cells: int) -> Readin
         read_text_column(chunks, name, options.decimal, options.missing)
         for chunks, name in zip(divided.chunks, names, strict=True)
     ]
-    frame = pd.DataFrame({i: column for i, (column, _) in enumerate(columns)})
+    frame = pd.DataFrame({i: column for i, (column, _) in enumerate(columns)}, copy=False)
     frame.columns = names
     of_header = list(_title_notices(body, len(names)) if divided.header else [])
     notices = itertools.chain(
@@ -356,7 +358,8 @@ def _title_notices(body: Body, width: int) -> Iterator[Notice]:
 
 
 def _several_notices(body: Body) -> Iterator[Notice]:
-    if not body.options.skip_last and _BLANK_LINE.search(body.text) and (tables := tuple(_tables(body))):
+    may_be_several = len(body.text) <= layout.MAX_CHARACTERS and not body.options.skip_last
+    if may_be_several and _BLANK_LINE.search(body.text) and (tables := tuple(_tables(body))):
         text = f"The file seems to hold {len(tables)} tables, with blank lines between them, which are read as one."
         yield Notice("several-tables", text, offers=tables)
 

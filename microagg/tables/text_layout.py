@@ -38,8 +38,8 @@ _MAX_TITLES = 25
 # The minimum share of lines below titles with the width of the header, and of lines with the width of the first one.
 _MIN_FIT, _MIN_MAJORITY = 0.8, 0.6
 
-# The maximum number of characters of texts that are searched for several tables, as all cells are in memory.
-_MAX_CHARACTERS = 5_000_000
+#: The maximum number of characters of texts that are searched for several tables, as all cells are in memory.
+MAX_CHARACTERS = 5_000_000
 
 # Numbers with a decimal comma, and numbers whose comma may separate thousands.
 _WITH_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?\s*")
@@ -282,7 +282,7 @@ class Block(NamedTuple):
 
 def tables_in(text: str, dialect: TextOptions) -> list[Block]:
     """Tables with a header, divided by blank lines, the longest first. Empty if there is only one."""
-    if len(text) > _MAX_CHARACTERS:
+    if len(text) > MAX_CHARACTERS:
         return []
     lines = re.split(r"\r\n|\n|\r", text)
     blocks: list[Lines] = []

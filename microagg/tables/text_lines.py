@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 import csv
-import io
+import functools
 import itertools
 import re
 import unicodedata
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.lossless import SEPARATOR, brief, is_number
+from microagg.tables.lossless import SEPARATOR, ArrowCells, brief, is_number
 from microagg.tables.notices import LayoutOptions, Offer, UnreadableError, check_cells
 from microagg.validation import check_choice, check_whole
 
@@ -31,7 +31,7 @@ _MAX_COLUMNS, _LONG_LINE = 20_000, 1_000_000
 # a tenth of the memory.
 _MIN_RECORDS, _CHUNK = 50, 10_000
 
-LINE_END = re.compile(r"\r\n|\n|\r")
+LINE_END, _LINE = re.compile(r"\r\n|\n|\r"), re.compile(r"[^\r\n]*+(?:\r\n|\n|\r)|[^\r\n]++")
 
 #: Used as a delimiter: columns are separated by positions where all lines have blanks.
 FIXED = "fixed width"
@@ -96,7 +96,7 @@ class Divided:
     """A text file divided into cells: for each column, its chunks of cells, separated by :data:`SEPARATOR`."""
 
     header: list[str]  # empty if the first record is none
-    chunks: list[list[str]]
+    chunks: list[Sequence[str]]
     records: int = 0
     units: list[str] = field(default_factory=list)  # the row of units, if there is one
     #: Lines that the options leave out: the last ones, those that do not fit, and repetitions of the header.
@@ -135,7 +135,7 @@ def _reader(text: str, options: TextOptions) -> Any:
 
 
 def _lines(text: str, delimiter: str) -> Iterable[str]:
-    lines, half = io.StringIO(text, newline=""), _LONG_LINE // 2
+    lines, half = (match[0] for match in _LINE.finditer(text)), _LONG_LINE // 2
     has_ends = all(LINE_END.search(text, i, i + half) for i in range(0, len(text) - half, half))
     return lines if has_ends and delimiter != " " else _checked(lines, delimiter)
 
@@ -214,15 +214,21 @@ def divide(text: str, options: TextOptions, has_header: bool, label: str, max_ce
     first = [] if has_header else list(itertools.islice(lines, 1))
     width = len(first[0][1]) if first else width
     check_columns(width, label)
-    divided.chunks = [[] for _ in range(width)]
     # Most files need none of the options for single lines, which take several times as long.
     is_plain = not (options.comment or options.skip_last or options.repeated_header) and options.uneven == "error"
     rows: Iterator[list[str]]
+    size = max(_MIN_RECORDS, _CHUNK // max(width, 1))
     if is_plain and width > 1 and options.unnamed != "drop":
+        n_lines = 0 if first else reader.line_num
+        columns = _arrow_columns(text, options, n_lines, divided.header, width) if not options.units_row else []
+        if columns and len(columns[0]) * width <= max_cells:
+            divided.chunks, divided.records = [ArrowCells(cells, size) for cells in columns], len(columns[0])
+            return divided
         rows = itertools.chain((row for _, row in first), (row for row in reader if not _is_blank(row)))
     else:
         rows = _records(itertools.chain(first, lines), width, text, options, divided)
-    size = max(_MIN_RECORDS, _CHUNK // max(width, 1))
+    chunks_of: list[list[str]] = [[] for _ in range(width)]
+    divided.chunks = [*chunks_of]
     while records := list(itertools.islice(rows, size)):
         if set(map(len, records)) != {width}:
             raise NotDividedError(divided.header or [""] * width, repeated=False)
@@ -233,11 +239,43 @@ def divide(text: str, options: TextOptions, has_header: bool, label: str, max_ce
             check_cells(divided.records, width, max_cells, label, at_least=True)
         if width > 1 and divided.header in records and any(divided.header):
             raise NotDividedError(divided.header, repeated=True)
-        for chunks, cells in zip(divided.chunks, zip(*records, strict=True), strict=False):
+        for chunks, cells in zip(chunks_of, zip(*records, strict=True), strict=False):
             chunks.append(SEPARATOR.join(cells))
     if options.unnamed == "drop":
         _leave_out_columns(divided, empty_columns(divided))
     return divided
+
+
+def _arrow_columns(text: str, options: TextOptions, n_lines: int, header: list[str], width: int) -> list[Any]:
+    """Columns of a text below ``n_lines`` lines as arrays of pyarrow. Empty if quotes divide it, or it has faults."""
+    quote = options.quote if options.quote in text and options.quote != "none" else ""
+    is_simple = options.quote != "curly" and not (quote and options.inner_quotes != "doubled")
+    if not is_simple or options.skip_blanks or options.delimiter in (" ", FIXED) or text.startswith("\ufeff"):
+        return []
+    try:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
+
+        table = read_csv(
+            pa.py_buffer(text.encode()),
+            ReadOptions(use_threads=False, skip_rows=n_lines, autogenerate_column_names=True),
+            ParseOptions(delimiter=options.delimiter, quote_char=False),
+            ConvertOptions(column_types={f"f{j}": pa.string() for j in range(width)}, check_utf8=False),
+            pool := pa.system_memory_pool(),  # Arrow's own would keep what is freed
+        )
+    except (ImportError, ValueError):
+        return []
+    if table.num_columns != width:
+        return []
+    columns = [pa.concat_arrays(column.chunks, pool) for column in table.columns]
+    for j, cells in enumerate(columns if quote else ()):
+        in_quotes = cells.filter(pc.match_substring(cells, quote))
+        if not pc.all(pc.match_substring_regex(in_quotes, f"^{quote}[^{quote}]*{quote}$"), min_count=0).as_py():
+            return []
+        columns[j] = pc.utf8_trim(cells, quote)
+    is_repeated = any(header) and pc.any(functools.reduce(pc.and_, map(pc.equal, columns, header))).as_py()
+    return [] if is_repeated else columns
 
 
 def _read_names(lines: Iterator[_Line], text: str, options: TextOptions) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from microagg.errors import ParameterError
-from microagg.tables import MISSING, read_file
+from microagg.tables import MISSING, read_file, text_lines
 from tests.cases import for_each
 from tests.tables.common import fails
 
@@ -193,3 +193,19 @@ def test_a_cell_becomes_a_number_only_if_that_says_the_same(cells):
             assert str(value) == cell
     if "kept-as-text" in codes(notices):
         assert kind == "O"
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(CELLS, min_size=1, max_size=6), st.sampled_from(["", *MISSING, "True", "x", "1.5", "-0.0"]), st.booleans()
+)
+def test_cells_are_read_alike_at_once_and_chunk_by_chunk(cells, last, comma):
+    rows = [*cells * 40, last]
+    text = "x;y\n" + "".join(f"{cell};{'' if i % 7 else cell}\r\n" for i, cell in enumerate(rows))
+    options = {"delimiter": ";", "decimal": "," if comma else "."}
+    at_once = read_file(text.encode(), name="x.csv", **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_lines, "_arrow_columns", lambda *_: [])
+        by_chunks = read_file(text.encode(), name="x.csv", **options)
+    pd.testing.assert_frame_equal(at_once.frame, by_chunks.frame, check_exact=True)
+    assert at_once.notices == by_chunks.notices
