@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from sklearn.isotonic import isotonic_regression
 
 from microagg.optimum.bounds import Bound
 from microagg.studies.sweeps import RULES
@@ -233,9 +232,11 @@ def _name_lines(figure: go.Figure, lines: Sequence[go.Scatter], end: float, up: 
 
 def spread(places: Sequence[float], gap: float) -> np.ndarray:
     """Return ascending ``places`` between 0 and 1, moved as little as need be to be ``gap`` apart."""
-    steps = gap * np.arange(len(places))
-    # Without the gaps, the places must not descend.
-    level = isotonic_regression(np.asarray(places) - steps)
+    n = len(places)
+    steps = gap * np.arange(n)
+    # Without the gaps, the places must not descend: isotonic regression, without importing scikit-learn for it.
+    free = np.asarray(places) - steps
+    level = [max(min(free[i : j + 1].mean() for j in range(at, n)) for i in range(at + 1)) for at in range(n)]
     return np.clip(level, 0, 1 - steps[-1]) + steps
 
 
