@@ -110,7 +110,8 @@ def upload() -> None:
     if digest not in (table and table.digest, refused and refused.digest):
         try:
             with _READING if len(content) > _LARGE else nullcontext():
-                read = read_file(content, name=file.name, **reading)
+                read = tables.READ.get(digest) or read_file(content, name=file.name, **reading)
+                tables.READ[digest] = read
         except MicroaggError as error:
             details = (error.offers, error.lines) if isinstance(error, UnreadableError) else ()
             tables.refuse(tables.Refusal(file.name, digest, sentence(error), *details))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlencode
 
+import pyarrow as pa
 import streamlit as st
 from streamlit import runtime
 from streamlit.navigation.page import StreamlitPage
@@ -146,6 +147,7 @@ def collect_garbage() -> None:
 def _free() -> None:
     """Free cycles of objects, and return free memory to the system: reading a file leaves more than the file takes."""
     gc.collect()
+    pa.default_memory_pool().release_unused()
     with suppress(OSError, AttributeError):  # the C library of Linux
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 

@@ -6,10 +6,11 @@ import json
 import os
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import pandas as pd
 import streamlit as st
@@ -21,6 +22,9 @@ from microagg.tables.original import alike
 from pages.shared import state
 
 _UPLOAD, _REFUSAL = "uploaded_table", "refused_file"
+
+#: The readings of all sessions by digest: of equal files that are read alike there is one.
+READ: WeakValueDictionary[str, Reading] = WeakValueDictionary()
 
 PICKABLE = tuple(datasets.NAMES)
 
@@ -102,15 +106,14 @@ def read_with(digest: str, **changes: Any) -> None:
 
 def remember(name: str, digest: str, read: Reading, reading: dict[str, Any] | None = None, of: str = "") -> None:
     """Store an uploaded table, with the decisions on columns if it has most of them."""
-    frame = read.frame.set_axis([str(column) for column in read.frame.columns], axis=1)
     st.session_state.pop(_REFUSAL, None)
     earlier, usual = uploaded(), state.Choices().release.format
     if (earlier is None or earlier.name != name) and state.current().release.format == usual:
         # The release is a file of the same kind.
         state.update(format=next((ending for ending in WRITTEN_ENDINGS if alike(f"table{ending}", name)), usual))
-    st.session_state[_UPLOAD] = Upload(name, digest, replace(read, frame=frame), reading or {})
+    st.session_state[_UPLOAD] = Upload(name, digest, read, reading or {})
     named = [entry.partition(":")[2] for entry in state.current().columns]
-    n_present = sum(name in frame.columns for name in named)
+    n_present = sum(name in read.frame.columns for name in named)
     if state.current().data != state.UPLOAD or 2 * n_present < len(named):
         state.choose_data(state.UPLOAD)
         read_with(of, **(reading or {}))

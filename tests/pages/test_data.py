@@ -87,6 +87,11 @@ def test_a_benchmark_comes_with_its_roles_and_a_change_stands_in_the_address():
     assert not app.error
 
 
+def test_sessions_share_the_table_of_one_file():
+    first, second = open_survey(), open_survey()
+    assert first.session_state["uploaded_table"].read is second.session_state["uploaded_table"].read
+
+
 def test_suggestions_are_marked_until_they_are_changed_or_accepted_and_come_back_with_the_file():
     app = open_survey()
     assert len(marks(app)["✓"]) == 0
