@@ -291,7 +291,8 @@ def shortest(value: Any, dtype: Any) -> float:
 def factorized(series: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
     """Number of each record's value, shape (n,), or -1 if missing, and the distinct values, as :func:`widened`."""
     try:
-        positions, distinct = pd.factorize(series.astype(object).to_numpy())
+        is_text = isinstance(series.dtype, pd.StringDtype)
+        positions, distinct = pd.factorize(series if is_text else series.astype(object).to_numpy())
     except TypeError:
         raise DataError(
             f"column {series.name!r} holds values that cannot be told apart (such as lists): turn them into text or "

@@ -141,8 +141,9 @@ class Records:
         return parents, heights
 
     def take(self, rows: IntArray) -> Records:
-        """Return the records at ``rows``; domains stay those of the file, so that differences count the same."""
-        return Records(self.attributes, self.values[rows], self.domains)
+        """Return the records at ``rows``, with the domains of the file; not copied if these are all in their order."""
+        is_all = len(rows) == self.n and bool((np.diff(rows) == 1).all())
+        return Records(self.attributes, self.values if is_all else self.values[rows], self.domains)
 
 
 def class_codes(classes: ArrayLike, n: int, name: Hashable = "classes") -> IntArray:
@@ -313,7 +314,7 @@ def fill(
     # Zeros in place of other gaps, not a shorter table: a message must number the records as the caller does.
     refused = retained[:, np.newaxis] & np.array([how[attribute.name] == "error" for attribute in attributes])
     names: list[Any] = [attribute.name for attribute in attributes]
-    check_finite(np.where(absent & ~refused, 0.0, values), names)
+    check_finite(np.where(absent & ~refused, 0.0, values) if absent.any() else values, names)
     taxonomies = {a.name: a.taxonomy for a in attributes if a.taxonomy is not None}
     filled: list[Filled] = []
     if absent[retained].any():

@@ -11,8 +11,7 @@ import datetime as dt
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -122,19 +121,20 @@ def _spelled(task: Rewriting, column: str, cells: Sequence[str], decimal: str) -
 
 def _write_text(task: Rewriting, name: str) -> Written:
     """Write a text file in the style of the original."""
-    source, origins, rows = task.source, task.origins, task.rows.tolist()
+    source, origins, rows = task.source, task.origins, task.rows
     body, divided = divide_into_cells(source.data, source.name, source.options)
     form = _Form.of_file(body)
     positions = {column: position for position, column in enumerate(names_of(body, divided))}
     header_names = divided.header
     tokens = _tokens(body, header_names, divided.chunks)
+    body = body._replace(text="")  # which takes much memory, as what is deleted below
     header, columns = [], []
     for column in origins:
         position_there = positions.get(origins[column])
         read = [] if position_there is None else list(cells_in(divided.chunks[position_there]))
         raw = read if position_there is None or tokens is None else [row[position_there] for row in tokens[1:]]
         if column in task.unchanged and not (column in task.strata and _is_respelled(raw, task.frame[column], rows)):
-            columns.append([form.fit(raw[row]) if tokens is None else raw[row] for row in rows])
+            columns.append([form.fit(raw[row]) if tokens is None else raw[row] for row in rows.tolist()])
         else:
             quoted = form.quotes_all(raw)
             cells = _spelled(task, column, read, source.options.decimal)
@@ -144,9 +144,19 @@ def _write_text(task: Rewriting, name: str) -> Written:
             header.append(form.fit(header_names[position_there]) if tokens is None else tokens[0][position_there])
         else:
             header.append(form.fit(column, tokens is not None and form.quotes_all(tokens[0])))
-    lines = [form.delimiter.join(row) for row in chain([header] if header_names else [], zip(*columns, strict=True))]
+    del divided, tokens, read, raw
+    if header_names:
+        for column, cells in zip(header, columns, strict=True):
+            cells.insert(0, column)
+
+    def lines(begin: int, end: int) -> Iterator[str]:
+        return map(form.delimiter.join, zip(*(cells[begin:end] for cells in columns), strict=True))
+
+    # In blocks of lines, as single ones take more memory.
+    starts = range(0, len(columns[0]), _N_EXAMINED)
+    blocks = [form.end.join(lines(start, start + _N_EXAMINED)) for start in starts]
     declaration = f"sep={form.delimiter}{form.end}" if body.declares else ""
-    text = declaration + form.end.join(lines) + (form.end if body.ends else "")
+    text = declaration + form.end.join(blocks) + (form.end if body.ends else "")
     mark, codec = encoding_of(source.data, source.options.encoding)
     try:
         data = mark + text.encode(codec)
@@ -159,7 +169,7 @@ def _write_text(task: Rewriting, name: str) -> Written:
     options |= {"decimal": source.options.decimal, "missing": source.options.missing}
     quotes = {"quote": form.quote, "inner_quotes": form.inner}
     reading: dict[str, Any] = {"delimiter": form.delimiter, "encoding": codec, **quotes, **options}
-    head = mark + (declaration + form.end.join([*lines[:2], ""])).encode(codec)
+    head = mark + (declaration + form.end.join([*lines(0, 2), ""])).encode(codec)
     names_read = zip(origins, names_of(*divide_into_cells(head, name, type(source.options)(**reading))), strict=True)
     return Written(data, reading, {column: written for column, written in names_read if column != written})
 
@@ -236,11 +246,11 @@ def _tokens(body: Body, names: list[str], chunks: Sequence[Sequence[str]]) -> li
     return rows if names else [[], *rows]
 
 
-def _is_respelled(raw: Sequence[str], column: pd.Series[Any], rows: Sequence[int]) -> bool:
+def _is_respelled(raw: Sequence[str], column: pd.Series[Any], rows: IntArray) -> bool:
     """Whether the file spells one value of a column in several ways."""
     codes = pd.factorize(column, use_na_sentinel=False)[0].tolist()
     first: dict[int, str] = {}
-    return any(first.setdefault(code, raw[row]) != raw[row] for code, row in zip(codes, rows, strict=True))
+    return any(first.setdefault(code, raw[row]) != raw[row] for code, row in zip(codes, rows.tolist(), strict=True))
 
 
 class _Spelling(NamedTuple):
@@ -368,7 +378,7 @@ def _write_sheet(task: Rewriting) -> Written:
     for column in origins:
         old_cells, codes = sheet.columns.get(origins[column], []), sheet.formats.get(origins[column], [])
         is_respelled = column in task.strata and _is_respelled(
-            [*map(repr, zip(old_cells, codes, strict=True))], task.frame[column], task.rows.tolist()
+            [*map(repr, zip(old_cells, codes, strict=True))], task.frame[column], task.rows
         )
         if column in task.unchanged and not is_respelled:
             bodies.append([cell(old_cells[row], codes[row]) for row in task.rows.tolist()])
