@@ -104,7 +104,8 @@ def read_cells(data: bytes, label: str, reading: Mapping[str, Any]) -> pd.DataFr
     body, divided = divide_into_cells(data, label, TextOptions(**reading))
     names = names_of(body, divided)
     del body  # with the text
-    frame = pd.DataFrame({index: pd.Series(list(cells_in(chunks))) for index, chunks in enumerate(divided.chunks)})
+    columns = {index: pd.Series(text_lines.cells_of(chunks)) for index, chunks in enumerate(divided.chunks)}
+    frame = pd.DataFrame(columns, copy=False)
     return frame.set_axis(names, axis=1)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.lossless import SEPARATOR, ArrowCells, brief, is_number
+from microagg.tables.lossless import SEPARATOR, ArrowCells, brief, cells_in, is_number
 from microagg.tables.notices import LayoutOptions, Offer, UnreadableError, check_cells
 from microagg.validation import check_choice, check_whole
 
@@ -386,6 +386,11 @@ def _leave_out_columns(divided: Divided, columns: Sequence[int]) -> None:
     divided.dropped = len(columns)
     for part in ("chunks", "header", "units"):
         setattr(divided, part, [cells for j, cells in enumerate(getattr(divided, part)) if j not in columns])
+
+
+def cells_of(chunks: Sequence[str]) -> Any:
+    """The cells of a column as a Series or a list."""
+    return chunks.cells.to_pandas() if isinstance(chunks, ArrowCells) else list(cells_in(chunks))
 
 
 def check_columns(width: int, label: str) -> None:
