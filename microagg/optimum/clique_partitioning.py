@@ -10,11 +10,12 @@ Each of the s records of a group is in s - 1 pairs of the group, so
 
     z_ii + Σ_j z_ij = s · k / s = k   for each record i;
 
-there are at most n / k groups, in each of which the z_ii add up to k:
+the groups within any set U of records, a cluster, of which there are at most |U| / k, have z_ii that add up to k,
 
-    Σ_i z_ii ≤ k ⌊n / k⌋;
+    Σ_{i in U} z_ii - Σ_{i in U, j not in U} z_ij ≤ k ⌊|U| / k⌋,
 
-and for each record i, the center, and any set S of others, the leaves,
+as any other group, with a of its s records in U and b outside, adds (a - a b) k / s ≤ 0 to the left side. With U all
+records that is the number of groups. And for each record i, the center, and any set S of others, the leaves,
 
     Σ_{j in S} z_ij - Σ_{j<l in S} z_jl ≤ z_ii,
 
@@ -24,28 +25,31 @@ one side; with two leaves they are their triangle inequalities, which for cluste
 Aloise, Hansen & Rocha (2012). The least cost under all these is a lower bound; without the 2-partition inequalities it
 is close to the nearest-neighbor bound.
 
-**The bound.** Take any u_i, of any sign, for each record, any w ≤ 0 for the number of groups and any v ≤ 0 for each of
-some 2-partition inequalities: dual values. Then for the z of every partition
+**The bound.** Take any u_i, of any sign, for each record, any w_U ≤ 0 for each of some clusters and any v ≤ 0 for each
+of some 2-partition inequalities: dual values. Then for the z of every partition
 
-    SSE ≥ k Σ_i u_i + k ⌊n/k⌋ w + Σ over records of rc_ii z_ii + Σ over all pairs of rc_ij z_ij
-        ≥ k Σ_i u_i + k ⌊n/k⌋ w + Σ over records of min(rc_ii, rc_ii k/(2k-1)) + Σ over all pairs of min(rc_ij, 0),
+    SSE ≥ value + Σ over records of rc_ii z_ii + Σ over all pairs of rc_ij z_ij
+        ≥ value + Σ over records of min(rc_ii, rc_ii k/(2k-1)) + Σ over all pairs of min(rc_ij, 0),
 
-    rc_ii = - u_i - w + Σ v over the inequalities with center i,
-    rc_ij = d_ij / k - u_i - u_j - Σ v over those with one of i and j as center and the other as leaf
+    value = k Σ_i u_i + k Σ_U ⌊|U|/k⌋ w_U,
+    rc_ii = - u_i - Σ w over the clusters with i + Σ v over the inequalities with center i,
+    rc_ij = d_ij / k - u_i - u_j + Σ w over the clusters with one of i and j
+                                 - Σ v over the inequalities with one of i and j as center and the other as leaf
                                  + Σ v over those with leaves i and j.
 
 For each row, its dual value times the excess of its right side over its left side is added to the SSE; that product is
 0 for equations and otherwise at most 0. Only some pairs are columns of the program, but among them are all pairs in its
-2-partition inequalities. For the others rc_ij is d_ij / k - u_i - u_j, and a search by bounding boxes finds all those
-in which that is negative. For rounding, each rc is lowered by
-:data:`~microagg.kernels.bounds.cliques.ROUNDING` of the sizes of its terms.
+2-partition inequalities. For the others rc_ij has no v, and a search by bounding boxes finds all those in which it is
+negative. For rounding, each rc is lowered by :data:`~microagg.kernels.bounds.cliques.ROUNDING` of the sizes of its
+terms.
 
 **How the dual values are found.** By a primal-dual hybrid gradient method with reflection, restarts and Halpern's
 anchor (Chambolle & Pock 2011; Lu & Yang 2024), whose steps are products with a sparse matrix. Its step sizes are
 those of Pock & Chambolle (2011), with rows scaled by the approximate size of the dual value of the record or center: in
 dense regions, steps of the length for sparse ones would be too long by orders of magnitude. After each round of steps,
-violated 2-partition inequalities enter, those with a dual value of 0 leave, and pairs with a negative rc enter.
-Inequalities have up to two leaves at first, and more once those gain little.
+violated 2-partition inequalities and clusters enter, those with a dual value of 0 leave, and pairs with a negative rc
+enter. Inequalities have up to two leaves at first, and more once those gain little. Clusters gain much where their
+sizes are no multiples of k.
 """
 
 from __future__ import annotations
@@ -55,6 +59,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg.kernels.bounds.cliques import ROUNDING, make_graph, price_pairs, violated_inequalities
 from microagg.optimum.program import ALLOWANCE, Program, usable
@@ -72,6 +77,9 @@ STEPS, STEPS_TO_EVALUATION = 100, 25
 MAX_ENTERING = 30
 #: Minimum violation of an inequality that enters; a record's z is about 1.
 MIN_VIOLATION = 0.01
+#: Records whose pair has a z above one of LINKS are in one cluster. Minimum number of groups by which a cluster that
+#: enters has too many, and maximum number of clusters times pairs.
+LINKS, MIN_EXCESS, MAX_WORK = (0.001, 0.01, 0.1, 0.3), 0.02, 50_000_000
 #: A pair with z = 0 leaves if its reduced cost is above this share of the mean u.
 LEAVE_ABOVE = 0.1
 #: Rounds that raise the bound by at most this share are slow.
@@ -148,6 +156,7 @@ class CliquePartitioning(Program):
         self._rescale(near_distances)
         self._keys = np.unique(np.concatenate(keys))
         self._inequalities = np.empty((0, 1 + max(LEAVES)), dtype=np.int64)
+        self._clusters = np.ones((1, n), dtype=np.bool_)  # the first has all records
         self._x = np.concatenate([np.ones(n), np.zeros(len(self._keys))])
         self._y = np.append(near_distances[:, -1] / self.unit / (2 * k), 0.0)
 
@@ -157,10 +166,10 @@ class CliquePartitioning(Program):
         differences = self.X[keys // n] - self.X[keys % n]
         self._costs = np.append(np.zeros(n), np.square(differences).sum(axis=1) / k)
         self._low = np.append(np.full(n, k / (2 * k - 1)), np.zeros(len(keys)))
-        self._sides = np.append(np.full(n, float(k)), np.zeros(1 + len(self._inequalities)))
-        self._sides[n] = k * (n // k)
+        limits = k * (self._clusters.sum(axis=1) // k)
+        self._sides = np.concatenate([np.full(n, float(k)), limits, np.zeros(len(self._inequalities))])
         yield False
-        self._matrix = _make_matrix(keys, self._inequalities, n)
+        self._matrix = _make_matrix(keys, self._clusters, self._inequalities, n)
         yield False
         self._transposed = self._matrix.T.tocsr()
         yield False
@@ -200,14 +209,15 @@ class CliquePartitioning(Program):
         self._reduced = self._costs - self._transposed @ self._y
 
     def _scales(self) -> FloatArray:
-        """Approximate size of each dual value, shape (n + 1 + m,), from that of its record or center."""
+        """Approximate size of each dual value, shape (n + c + m,), from that of its records or center."""
         n = len(self.X)
         records = np.abs(self._y[:n])
         mean = float(records.mean())
         # If all dual values are 0, there is no scale yet.
         records = np.maximum(records / mean, MIN_SCALE) if mean > 0.0 else np.ones(n)
         centers = self._inequalities[:, 0]
-        return np.concatenate([records, [1.0], records[centers]])
+        clusters = self._clusters @ records / self._clusters.sum(axis=1)
+        return np.concatenate([records, clusters, records[centers]])
 
     def _evaluate(self, y: FloatArray, missing: float = 0.0) -> float:
         """Lower bound from dual values, to which pairs outside the program add ``missing``, at most 0."""
@@ -226,8 +236,12 @@ class CliquePartitioning(Program):
             missing = 0.0
             if not (usable(duals, len(self._sides)) and usable(duals[n:], len(self._sides) - n, high=0.0)):
                 continue
+            clusters, w, charges = self._clusters[1:], duals[n + 1 : n + len(self._clusters)], np.zeros(n)
+            for cluster, dual in zip(clusters, w, strict=True):
+                charges[cluster] -= dual
             for first, last in _chunks(n, CHUNK // 4):
-                keys, total = price_pairs(self._blocks, graph, duals[:n], self.k, first, last, 4 * self.k)
+                arguments = self._blocks, graph, duals[:n], clusters, w, charges, self.k
+                keys, total = price_pairs(*arguments, first, last, 4 * self.k)
                 self._cheap.append(keys)
                 missing += total
                 yield False
@@ -238,14 +252,20 @@ class CliquePartitioning(Program):
         self.bound = max(self.bound, self._round_bound)
 
     def _separate(self) -> Iterator[bool]:
-        """Add inequalities that x violates, and drop those with a dual value of 0."""
-        n = len(self.X)
-        stay = self._y[n + 1 :] < 0.0
+        """Add inequalities and clusters that x violates, and drop those with a dual value of 0."""
+        n, c = len(self.X), len(self._clusters)
+        stay, cluster_stays = self._y[n + c :] < 0.0, self._y[n : n + c] < 0.0
+        cluster_stays[0] = True
         inequalities = [self._inequalities[stay]]
         present_marks = _fingerprints(inequalities[0])
         # The work for a record grows with the square of the number of records in its groups.
         chunk = max(1, min(CHUNK, 100 * CHUNK // self.k**2))
-        arguments = make_graph(self._keys, n), self._x, MIN_VIOLATION, LEAVES[self._level], max(LEAVES)
+        graph = make_graph(self._keys, n)
+        clusters = self._clusters[cluster_stays]
+        crowded = _crowded_clusters(self._keys, self._x, n, self.k, {cluster.tobytes() for cluster in clusters})
+        crowded = crowded[: max(MAX_WORK // len(self._keys) - len(clusters), 0)]
+        yield False
+        arguments = graph, self._x, MIN_VIOLATION, LEAVES[self._level], max(LEAVES)
         for first, last in _chunks(n, chunk):
             violated, violations = violated_inequalities(*arguments, first, last)
             marks, rows = np.unique(_fingerprints(violated), return_index=True)
@@ -257,7 +277,9 @@ class CliquePartitioning(Program):
             yield False
         self._inequalities = np.concatenate(inequalities)
         entered = len(self._inequalities) - len(inequalities[0])
-        self._y = np.concatenate([self._y[: n + 1], self._y[n + 1 :][stay], np.zeros(entered)])
+        self._clusters = np.concatenate([clusters, crowded])
+        parts = self._y[:n], self._y[n : n + c][cluster_stays], np.zeros(len(crowded)), self._y[n + c :][stay]
+        self._y = np.concatenate([*parts, np.zeros(entered)])
 
     def _exchange_pairs(self) -> Iterator[bool]:
         """Add the missing pairs and those in the inequalities, and drop pairs that are neither used nor cheap."""
@@ -321,24 +343,52 @@ class HalpernIterate:
         return float((self.weights * np.square(vector)).sum())
 
 
-def _make_matrix(keys: IntArray, inequalities: IntArray, n: int) -> Any:
-    """Sparse matrix of the program, with a row for each record, for the number of groups, and for each inequality.
+def _make_matrix(keys: IntArray, clusters: NDArray[np.bool_], inequalities: IntArray, n: int) -> Any:
+    """Sparse matrix of the program, with a row for each record, for each cluster, and for each inequality.
 
     Its columns are the records and the pairs ``keys``. All entries are 1 or -1.
     """
     from scipy.sparse import csr_array
 
-    records, pairs = np.arange(n), np.arange(n, n + len(keys))
-    rows = [records, keys // n, keys % n, np.full(n, n), np.arange(n + 1, n + 1 + len(inequalities))]
-    columns = [records, pairs, pairs, records, inequalities[:, 0]]
+    records, pairs, first = np.arange(n), np.arange(n, n + len(keys)), n + len(clusters)
+    numbers, members = np.nonzero(clusters)
+    rows = [records, keys // n, keys % n, n + numbers, np.arange(first, first + len(inequalities))]
+    columns = [records, pairs, pairs, members, inequalities[:, 0]]
     signs = [1.0, 1.0, 1.0, 1.0, -1.0]
+    for number, cluster in enumerate(clusters[1:], n + 1):
+        crossing = np.flatnonzero(cluster[rows[1]] != cluster[rows[2]])
+        rows.append(np.full(len(crossing), number))
+        columns.append(n + crossing)
+        signs.append(-1.0)
     for numbers, inequality_keys, sign in _pairs_in(inequalities, n):
-        rows.append(n + 1 + numbers)
+        rows.append(first + numbers)
         columns.append(n + np.searchsorted(keys, inequality_keys))
         signs.append(sign)
     values = np.repeat(signs, [len(part) for part in rows])
-    shape = n + 1 + len(inequalities), n + len(keys)
+    shape = first + len(inequalities), n + len(keys)
     return csr_array((values, (np.concatenate(rows), np.concatenate(columns))), shape=shape)
+
+
+def _crowded_clusters(keys: IntArray, x: FloatArray, n: int, k: int, known: set[bytes]) -> NDArray[np.bool_]:
+    """Clusters, apart from the known ones, in which there are more groups than there can be: shape (c, n), worst first.
+
+    They are the connected components of the pairs whose value in x, shape (n + p,), is above some levels.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    first, second, values = keys // n, keys % n, x[n:]
+    excesses: dict[bytes, float] = {}
+    for level in LINKS:
+        linked = values > level
+        graph = csr_array((values[linked], (first[linked], second[linked])), shape=(n, n))
+        count, numbers = connected_components(graph, directed=False)
+        crossing = np.where(numbers[first] != numbers[second], values, 0.0)
+        crossing_sums = np.bincount(numbers[first], crossing, count) + np.bincount(numbers[second], crossing, count)
+        excess = (np.bincount(numbers, x[:n], count) - crossing_sums) / k - np.bincount(numbers) // k
+        excesses |= {(numbers == number).tobytes(): excess[number] for number in np.flatnonzero(excess > MIN_EXCESS)}
+    worst = sorted(excesses.keys() - known, key=lambda cluster: -excesses[cluster])
+    return np.frombuffer(b"".join(worst), dtype=np.bool_).reshape(-1, n)
 
 
 def _chunks(n: int, size: int) -> list[tuple[int, int]]:

@@ -26,13 +26,20 @@ def begin(program):
         assert not next(program._steps)
 
 
-def start(program, keys, inequalities):
-    """Let it have these pairs and inequalities, and dual values of 0."""
+def random_clusters(rng, n, count):
+    """Return all records, and random sets of some of them."""
+    return np.concatenate([np.ones((1, n), dtype=bool), rng.random((count, n)) < rng.random((count, 1))])
+
+
+def start(program, keys, inequalities, clusters=None):
+    """Let it have these pairs, inequalities and clusters, and dual values of 0."""
     n = len(program.X)
+    if clusters is not None:
+        program._clusters = clusters
     pairs = [pairs for _, pairs, _ in _pairs_in(inequalities, n)]
     program._keys, program._inequalities = np.unique(np.concatenate([keys, *pairs])), inequalities
     program._x = np.concatenate([np.ones(n), np.zeros(len(program._keys))])
-    program._y = np.zeros(n + 1 + len(inequalities))
+    program._y = np.zeros(n + len(program._clusters) + len(inequalities))
 
 
 def evaluate(program, duals):
@@ -72,10 +79,10 @@ def test_any_duals_of_any_inequalities_give_a_bound():
         optimum = bounds.exact(X, k)[0]
         if seed % 3:  # few pairs, so that others have to be found
             program._keys = program._keys[rng.random(len(program._keys)) < 0.3]
-        start(program, program._keys, random_inequalities(rng, n, 3, seed % 9))
+        start(program, program._keys, random_inequalities(rng, n, 3, seed % 9), random_clusters(rng, n, seed % 4))
         mean = optimum / n / k / program.unit
         u = rng.normal(mean, mean, size=n)
-        others = -rng.exponential(mean, size=1 + len(program._inequalities))
+        others = -rng.exponential(mean, size=len(program._clusters) + len(program._inequalities))
         evaluate(program, np.concatenate([u, others]))
         assert np.isfinite(program.bound)
         assert program.bound * program.unit <= optimum * ROUNDING
@@ -100,10 +107,13 @@ def test_every_partition_satisfies_the_program():
         sizes = np.bincount(labels)[labels]
         first, second = np.triu_indices(n, 1)
         x = np.append(k / sizes, np.where(labels[first] == labels[second], k / sizes[first], 0.0))
-        left = _make_matrix(first * n + second, random_inequalities(rng, n, 5, 50), n) @ x
+        clusters = random_clusters(rng, n, 50)
+        clusters[1:4] = [labels == 0, labels <= 1, labels != 0]
+        left = _make_matrix(first * n + second, clusters, random_inequalities(rng, n, 5, 50), n) @ x
         assert left[:n] == pytest.approx(k)
-        assert left[n] == pytest.approx(k * (labels.max() + 1))
-        assert left[n + 1 :].max() <= 1e-9
+        assert left[n : n + 4] == pytest.approx(k * np.array([n // k, 1, 2, n // k - 1]))
+        assert (left[n : n + 51] <= k * (clusters.sum(axis=1) // k) + 1e-9).all()
+        assert left[n + 51 :].max() <= 1e-9
 
 
 def test_value_is_what_the_formula_says():
@@ -113,12 +123,14 @@ def test_value_is_what_the_formula_says():
         program = CliquePartitioning(X, k)
         begin(program)
         X, n = program.X, len(X)
-        inequalities = random_inequalities(rng, n, 3, 6)
-        start(program, program._keys, inequalities)
-        u, w, v = rng.normal(size=n), -rng.random(), -rng.random(len(inequalities))
-        evaluate(program, np.concatenate([u, [w], v]))
-        diagonal = -u - w
+        inequalities, clusters = random_inequalities(rng, n, 3, 6), random_clusters(rng, n, 3)
+        start(program, program._keys, inequalities, clusters)
+        u, w, v = rng.normal(size=n), -rng.random(4), -rng.random(len(inequalities))
+        evaluate(program, np.concatenate([u, w, v]))
+        diagonal = -u - w @ clusters
         reduced = np.square(X[:, np.newaxis] - X).sum(axis=2) / k - u - u[:, np.newaxis]
+        for cluster, dual in zip(clusters, w, strict=True):
+            reduced += dual * (cluster != cluster[:, np.newaxis])
         for (center, *leaves), dual in zip(inequalities, v, strict=True):
             leaves = [leaf for leaf in leaves if leaf >= 0]
             diagonal[center] += dual
@@ -128,7 +140,8 @@ def test_value_is_what_the_formula_says():
             for one, other in combinations(leaves, 2):
                 reduced[one, other] += dual
                 reduced[other, one] += dual
-        expected = k * u.sum() + k * (n // k) * w + np.minimum(diagonal, diagonal * k / (2 * k - 1)).sum()
+        expected = k * u.sum() + k * (clusters.sum(axis=1) // k) @ w
+        expected += np.minimum(diagonal, diagonal * k / (2 * k - 1)).sum()
         expected += np.minimum(reduced[np.triu_indices(n, 1)], 0.0).sum()
         assert program.bound == pytest.approx(expected, rel=1e-7, abs=1e-7)
 

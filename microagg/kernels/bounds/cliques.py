@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg.kernels.bounds.boxes import BLOCK, Blocks, greatest_of_blocks, squared_distance_to_box
 from microagg.kernels.compiled import kernel
@@ -39,15 +40,20 @@ def make_graph(keys: IntArray, n: int) -> Graph:
 
 @kernel
 def price_pairs(
-    blocks: Blocks, graph: Graph, u: FloatArray, k: int, first: int, last: int, most: int
-) -> tuple[IntArray, float]:
-    """Find pairs i < j outside the graph whose reduced cost d_ij / k - u_i - u_j, rounded down, is negative.
+    blocks: Blocks, graph: Graph, u: FloatArray, clusters: NDArray[np.bool_], w: FloatArray, charges: FloatArray,
+    k: int, first: int, last: int, most: int,
+) -> tuple[IntArray, float]:  # fmt: skip
+    """Find pairs i < j outside the graph whose reduced cost, rounded down, is negative.
 
-    ``u``, shape (n,), are the dual values of the records. The results are the keys i · n + j of the ``most`` most
-    negative pairs of each first <= i < last, and the sum of all negative reduced costs, also of other pairs.
+    It is d_ij / k - u_i - u_j + Σ w over the clusters with one of the two. ``u``, shape (n,), are the dual values of
+    the records, ``w``, shape (c,), at most 0, those of the clusters, shape (c, n), and ``charges``, shape (n,), -Σ w
+    over those of each record. The results are the keys i · n + j of the ``most`` most negative pairs of each
+    first <= i < last, and the sum of all negative reduced costs, also of other pairs.
     """
     X, n = blocks.X, len(blocks.X)
-    highest = greatest_of_blocks(u)
+    # At first as if the two had no cluster in common.
+    raised, sizes = u + charges, np.abs(u) + charges
+    highest, largest = greatest_of_blocks(raised), greatest_of_blocks(sizes)
     keys, count, total = np.empty((last - first) * most, dtype=np.int64), 0, 0.0
     near, values = np.empty(n, dtype=np.int64), np.empty(n)
     last_partner = np.full(n, -1, dtype=np.int64)
@@ -57,14 +63,19 @@ def price_pairs(
         m = 0
         for block in range(i // BLOCK, len(blocks.low)):
             # The limit is raised by the rounding error, so that no block with a negative pair is skipped.
-            limit = k * (u[i] + highest[block] + ROUNDING * (abs(u[i]) + abs(highest[block])))
+            limit = k * (raised[i] + highest[block] + ROUNDING * (sizes[i] + largest[block]))
             limit += ROUNDING * abs(limit)
             if squared_distance_to_box(blocks, block, i) > limit:
                 continue
             for j in range(max(block * BLOCK, i + 1), min(n, (block + 1) * BLOCK)):
                 cost = squared_distance_of_rows(X, i, X, j) / k
-                reduced = cost - u[i] - u[j] - ROUNDING * (cost + abs(u[i]) + abs(u[j]))
+                reduced = cost - raised[i] - raised[j] - ROUNDING * (cost + sizes[i] + sizes[j])
                 if reduced < 0.0 and last_partner[j] != i:
+                    for cluster in range(len(w)):
+                        if clusters[cluster, i] and clusters[cluster, j]:
+                            reduced -= 2.0 * w[cluster]
+                    if reduced >= 0.0:
+                        continue
                     near[m], values[m] = j, reduced
                     m += 1
                     total += reduced
