@@ -102,6 +102,7 @@ CHECKS = {
         Check("homogeneity", "warn ok", findings.homogeneity, *_K),
         Check("households", "warn ok", findings.households),
         Check("impossible", "warn ok", findings.impossible, *_ROLES),
+        Check("one-value", "warn", findings.one_value, *_ROLES),
         Check("weights", "ok", findings.weights),
         Check("outliers", "warn", findings.outliers, "Recode values", "data"),
         Check("numeric-categories", "warn", findings.numeric_categories, "Change kinds", "data"),

@@ -333,6 +333,18 @@ def impossible(file: File) -> Iterator[Finding]:
     yield Finding("warn", "impossible", tuple(dict.fromkeys(name for pair in broken for name in pair)), text)
 
 
+def one_value(file: File) -> Iterator[Finding]:
+    """Warn of quasi-identifiers of which all records have the same released value, such as ``*``."""
+    schema, kept = file.schema, file.released.columns
+    constant = [name for name in schema.quasi_identifiers if name in kept and file.released[name].nunique() == 1]
+    if names := tuple(name for name in constant if file.original[name].nunique() > 1):
+        text = (
+            f"All records have the same released value of {quoted(names)}, which tells users nothing. Leave out such a "
+            "column, choose a smaller k, or declare a taxonomy."
+        )
+        yield Finding("warn", "one-value", names, text)
+
+
 def weights(file: File) -> Iterator[Finding]:
     """Ok if the weights are left out or one value for each class; otherwise "identifying" has them."""
     names = file.schema.columns("weights")

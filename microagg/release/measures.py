@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_integer_dtype, is_numeric_dtype
 
 from microagg import optimum
-from microagg.columns import bin_edges
+from microagg.columns import bin_edges, dates
 from microagg.columns.scaling import centered
 from microagg.metrics import generalization, loss
 from microagg.metrics.generalization import Summary
@@ -297,19 +297,23 @@ def distribution(before: pd.Series[Any], after: pd.Series[Any], labels: IntArray
     -------
     DataFrame
         Counts in the columns ``before`` and ``released``. The index has the middles of bins of numbers (of whole
-        numbers bins are whole), the first days of months (of years if dates span more than three years), or all values
-        as text, most frequent before first. A released range counts in equal parts in all bins that it covers.
+        numbers bins are whole) and of dates released as ranges, the first days of months (of years if dates span more
+        than three years), or all values as text, most frequent before first. A released range counts in equal parts
+        in all bins that it covers.
     """
     if is_datetime64_any_dtype(before) and is_integer_dtype(after):
         before = before.dt.year
+    are_dates = is_datetime64_any_dtype(before)
+    if are_ranges := are_dates and not is_datetime64_any_dtype(after):
+        before = pd.Series(dates.to_days(before), before.index)
     if is_numeric_dtype(before):
         low, high = after, after
         if not is_numeric_dtype(after):
             groups = before.astype(float).groupby(labels)
             low, high = groups.transform("min"), groups.transform("max")
         old, lower, upper = (column.to_numpy(dtype=np.float64) for column in (before, low, high))
-        return _binned(old, lower, upper, bins)
-    are_dates = is_datetime64_any_dtype(before) and is_datetime64_any_dtype(after)
+        counts = _binned(old, lower, upper, bins)
+        return counts.set_index(pd.DatetimeIndex(dates.to_dates(counts.index.to_numpy()))) if are_ranges else counts
     if are_dates:
         unit = "Y" if (before.max() - before.min()).days > 3 * 365 else "M"
         both = [column.dt.to_period(unit).dt.to_timestamp().value_counts() for column in (before, after)]

@@ -175,8 +175,8 @@ def difference_by_k(rows: pd.DataFrame, sides: Sequence[Side], k: int) -> go.Fig
         x=less.index,
         y=less,
         marker={"color": [colors[0] if value >= 0 else colors[1] for value in less]},
-        customdata=[escape_html((one if value >= 0 else two).label) for value in less],
-        hovertemplate="k = %{x}: %{customdata} by %{y:.2~g} %<extra></extra>",
+        customdata=[f"{escape_html((two if v < 0 else one).label)} has {percent(abs(v), 2)} lower loss" for v in less],
+        hovertemplate="k = %{x}: %{customdata}<extra></extra>",
     )
     figure.add_vline(x=k, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"})
     figure.update_xaxes(title="k, the minimum group size (records)", dtick=2)

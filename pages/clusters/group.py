@@ -37,12 +37,14 @@ def chosen(workspace: Workspace, sides: Sequence[Side]) -> tuple[int, int] | Non
     return side, int(sides[side].partition.labels[record])
 
 
-def show(workspace: Workspace, sides: Sequence[Side]) -> None:
+def show(workspace: Workspace, sides: Sequence[Side], *, differences: bool) -> None:
     group = chosen(workspace, sides)
     if group is None:
         where = " on both sides" if len(sides) > 1 else ""
-        joined = "Joined to their mean: the groups with the largest loss."
-        st.caption(f"{joined} Click a record, or a row of the table below, to see its group{where} with its values.")
+        marks = "Joined to their mean: the groups with the largest loss."
+        if differences:
+            marks = "Colored: records whose loss is lower on this side. Faded: records grouped alike on both sides."
+        st.caption(f"{marks} Click a record, or a row of the table below, to see its group{where} with its values.")
         return
     place, number = group
     side = sides[place]
@@ -88,9 +90,9 @@ def _table(workspace: Workspace, sides: Sequence[Side], side: int, members: np.n
     for j, attribute in enumerate(records.attributes[:_MOST_ATTRIBUTES]):
         columns[f"a{j}"] = [after[j], *(value(attribute, records.values[i, j]) for i in listed)]
         names[f"a{j}"] = str(attribute.name)
-    drawn: dict[str, Any] = {key: st.column_config.TextColumn(name) for key, name in names.items()}
+    drawn: dict[str, Any] = {key: st.column_config.TextColumn(name, alignment="right") for key, name in names.items()}
     drawn["record"] = st.column_config.TextColumn("Record", pinned=True, width=100)
-    show_table(pd.DataFrame(columns), drawn, height=min(36 * (len(listed) + 1) + 38, 330))
+    show_table(pd.DataFrame(columns), drawn, most=8, tall=330)
 
 
 def _released(workspace: Workspace, members: np.ndarray) -> list[str]:

@@ -141,9 +141,8 @@ def _linked(workspace: Workspace, view: View, sides: list[Side]) -> None:
     chosen, is_numeric = group.chosen(workspace, sides), workspace.is_numeric
     with st.container(horizontal=True, vertical_alignment="center"):
         differs = int(np.count_nonzero(~metrics.grouped_alike(sides[0].partition.labels, sides[-1].partition.labels)))
-        message = "Records grouped alike on both sides fade. Color marks the records whose loss is lower on this side."
         label = f"Differences only ({differs:,} of {count(workspace.n, 'record')})"
-        only = len(sides) > 1 and st.toggle(label, key="clusters_differences", help=message)
+        only = len(sides) > 1 and st.toggle(label, key="clusters_differences")
         if chosen is not None:
             st.button("× All groups", on_click=group.choose, args=(workspace, None))
     loss, unit = ("SSE", "% of variation") if is_numeric else ("Total-IL", "% of the largest possible")
@@ -155,7 +154,7 @@ def _linked(workspace: Workspace, view: View, sides: list[Side]) -> None:
             alt = f"Records on {view.x.name} and {view.y.name}, grouped: {title}."
             how: dict[str, Any] = {"on_select": click, "selection_mode": "points"}
             show_figure(figure, title=title, key=key, alt=alt, buttons=ZOOM, **how)
-    group.show(workspace, sides)
+    group.show(workspace, sides, differences=only)
     group.losing_most(workspace, sides)
 
 

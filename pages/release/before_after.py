@@ -90,13 +90,13 @@ def _table(figures: Sequence[Figure]) -> None:
     ]
     columns = {
         "measure": st.column_config.TextColumn("Measure", pinned=True),
-        "before": st.column_config.TextColumn("Before", width="small"),
-        "released": st.column_config.TextColumn("Released", width="small"),
+        "before": st.column_config.TextColumn("Before", width="small", alignment="right"),
+        "released": st.column_config.TextColumn("Released", width="small", alignment="right"),
         "sentence": st.column_config.TextColumn("What it says", width="large"),
         "better": st.column_config.TextColumn("Better", width="small"),
         "source": "Source",
     }
-    show_table(pd.DataFrame(rows), row_height=58, columns=columns)
+    show_table(pd.DataFrame(rows), row_height=72, columns=columns)  # lines are broken in rows above 64 pixels
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)
@@ -149,8 +149,12 @@ def _class_sizes(workspace: Workspace, release: Release, identity: Hashable) -> 
 # --- before and after -------------------------------------------------------------------------------------------------
 
 
+def _has_order(values: pd.Series | pd.Index) -> bool:
+    return is_numeric_dtype(values) or is_datetime64_any_dtype(values)
+
+
 def draw_distribution(counts: pd.DataFrame, released: str) -> go.Figure:
-    lies = not is_numeric_dtype(counts.index) and not is_datetime64_any_dtype(counts.index)
+    lies = not _has_order(counts.index)
     if lies:
         frequent = [counts[name].nlargest(_MOST_CATEGORIES).index for name in counts]
         counts = counts.loc[list(dict.fromkeys([*frequent[0], *frequent[1]]))]
@@ -171,7 +175,7 @@ def draw_distribution(counts: pd.DataFrame, released: str) -> go.Figure:
     figure.update_xaxes(title="records" if lies else "value")
     figure.update_yaxes(title=None if lies else "records")
     if lies:
-        figure.update_yaxes(type="category", autorange="reversed")
+        figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
     figure.update_layout(barmode="group", bargap=0.2, showlegend=True)
     room = {"l": 77, "b": 94} if is_numeric_dtype(counts.index) else None  # of others the texts are of any size
     return finish(figure, max(220, 26 * len(counts) + 90) if lies else 280, room)
@@ -191,8 +195,9 @@ def losses(changes: pd.DataFrame, labels: Mapping[str, str]) -> go.Figure:
         hovertemplate="<b>%{y}</b><br>loss %{x:.3g} %<extra></extra>",
     )
     room = [0, 1.3 * max(float(shown["lost"].max()), 0.1)]  # for the labels at the ends
-    figure.update_xaxes(title="information loss (%)", range=room)
-    figure.update_yaxes(type="category", autorange="reversed")
+    # Each bar has its number: ticks would go beyond 100 %, and lines would cross the numbers.
+    figure.update_xaxes(title="information loss (%)", range=room, showticklabels=False)
+    figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
     return finish(figure, 90 + (40 if labels else 24) * len(shown))
 
 
@@ -285,7 +290,7 @@ def _distribution(workspace: Workspace, name: str, before: pd.DataFrame, release
         old_mean, _, new_mean = _arrow(change, "mean").partition(" → ")
         mean = f"stays {old_mean}" if old_mean == new_mean else f"goes from {old_mean} to {new_mean}"
         message = f"the spread {'grows' if shrinks < 0 else 'shrinks'} by {percent(abs(shrinks), 2)}, the mean {mean}"
-    elif is_numeric_dtype(old) and not is_numeric_dtype(new):
+    elif _has_order(old) and not _has_order(new):
         message = f"on average a range spans {change['lost']:.3g} % of all values"
         released = "released, ranges spread evenly"
     else:

@@ -101,7 +101,7 @@ def _take_back(finding: Finding, identity: Hashable) -> None:
 
 
 def headline(findings: Sequence[Finding], identity: Hashable) -> str:
-    """Return the verdict in Markdown: blocked, ready, or ready with limits that are not met and warnings."""
+    """Return the verdict in Markdown: blocked, ready, or ready with conditions: limits that are not met, warnings."""
     if blocking := problems(findings, identity):
         return f"{_ICONS['stop']} Blocked: fix {count(len(blocking), 'problem')}"
     levels = [finding.level for finding in findings]
@@ -112,8 +112,8 @@ def headline(findings: Sequence[Finding], identity: Hashable) -> str:
         f"{' and '.join(exceeded)} above the limit" if exceeded else "",
         count(n_warnings, "warning") if n_warnings else "",
     ]
-    icon = _ICONS["ok" if set(levels) == {"ok"} else "warn"]
-    return f"{icon} {', '.join(filter(None, ['Ready', *parts]))}"
+    conditions = ", ".join(filter(None, parts))
+    return f"{_ICONS['warn']} Ready with conditions: {conditions}" if conditions else f"{_ICONS['ok']} Ready"
 
 
 def _is_exceeded(finding: Finding) -> bool:

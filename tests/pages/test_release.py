@@ -114,7 +114,7 @@ def test_guesses_block_the_release_until_they_are_agreed_to(seen):
     press(app, "Accept suggestions")
     assert findings(app, "red") == []
     assert downloads(app)
-    assert verdict(app).startswith("Ready, ")
+    assert verdict(app).startswith("Ready with conditions: ")
     # A column that the quasi-identifiers predict raises the risk above that of k.
     risk = 100 * seen.release.report.risk.max_reidentification_probability
     assert (tiles(app)["k"], tiles(app)["Risk"], tiles(app)["Records"]) == ("5", written(risk, 20.0), "300")
@@ -323,7 +323,7 @@ def test_risk_and_utility_stand_before_and_after_and_the_rest_in_tables(seen, mo
     assert (shown["Risk"], shown["Loss"]) == ("25 %", percent(found.of("information_loss")[0].after))
     assert [tile.delta for tile in app.metric if tile.label == "Risk"] == ["⚠ limit 20 %"]
     assert findings(app, "orange", "The risk is above its limit. Groups of at least 5 records")
-    assert verdict(app) == f"Ready, risk above the limit, {len(findings(app, 'orange')) - 1} warnings"
+    assert verdict(app) == f"Ready with conditions: risk above the limit, {len(findings(app, 'orange')) - 1} warnings"
     # All that does not stand out stands in a table, with its sentence.
     tables = [frame.value for frame in app.dataframe if "sentence" in frame.value]
     of_verdict = {"k", "Risk", "Loss", "Records"}

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from pandas.api.types import is_datetime64_any_dtype
 
 from microagg import DataError, microaggregate, replay
 from microagg.metrics import risk
@@ -167,3 +168,7 @@ def test_dates_are_counted_by_month_or_year():
     years = distribution(before + pd.to_timedelta([0, 0, 2000], unit="D"), after, labels)
     assert years.index.year.tolist() == [2001, 2006]
     assert distribution(before, pd.Series([2001] * 3), labels).index.tolist() == [2001]
+    ranges = distribution(before, pd.Series(["[2001-01-05, 2001-03-01]"] * 3), labels)
+    assert is_datetime64_any_dtype(ranges.index)
+    assert ranges.sum().to_numpy() == pytest.approx([3, 3])
+    assert ranges["released"].min() > 0

@@ -43,6 +43,12 @@ def only(found):
     return found[0]
 
 
+def test_a_column_with_one_released_value_is_a_warning():
+    original = pd.DataFrame({"q": list("aabb")})
+    assert levels(findings(original.assign(q="*"), original=original, code="one-value")) == [("warn", ("q",))]
+    assert not findings(original, code="one-value")
+
+
 def test_outliers_are_at_most_a_hundredth_without_which_the_range_is_a_fifth():
     values = np.r_[np.arange(300.0), 1495.0, 1496.0, -3.0]
     of = column_counts.outliers

@@ -181,8 +181,9 @@ class Report:
         """The groups and the k that was counted, as a sentence."""
         risk = self.risk
         within = " within each stratum" if risk.strata else ""
+        of = "of" if risk.largest_group == self.k else "of at most"
         return (
-            f"{counted(self.n_records, 'record')} in {counted(risk.n_groups, 'group')} of at most "
+            f"{counted(self.n_records, 'record')} in {counted(risk.n_groups, 'group')} {of} "
             f"{risk.largest_group:,}{within}: each combination of released quasi-identifiers is shared by at least "
             f"{counted(risk.realized_k, 'record')}, counted on the release (k = {self.k:,} was requested)."
         )
