@@ -236,9 +236,9 @@ def _suggest_fixes(workspace: Workspace, identity: Hashable) -> None:
     baseline, *remedies = tried
     better = [remedy for remedy in remedies if remedy.loss < remedy.unchanged]
     better = sorted(better, key=lambda remedy: remedy.loss - remedy.unchanged)[:_MOST_REMEDIES]
-    sample_note = " (lower on all records)" if baseline.scope else ""
+    scope = f", {baseline.scope} (lower on all records)" if baseline.scope else ""
     result = "" if better else " No such change lowers the loss."
-    st.markdown(f"Loss {escape_markdown(baseline.sentence)}{sample_note}.{result}")
+    st.markdown(f"Loss as it is: {escape_markdown(baseline.effect + scope)}.{result}")
     for remedy in better:
         change = remedy.change
         assert change is not None
@@ -247,7 +247,8 @@ def _suggest_fixes(workspace: Workspace, identity: Hashable) -> None:
         label = escape_markdown(words)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(label, key=f"help_{change.words}", on_click=partial(_apply, workspace, change))
-            st.caption(f"{escape_markdown(remedy.effect)}; {percent(remedy.total)} in all", width="content")
+            total = f"; {percent(remedy.total)} in all" if change.recoding else ""
+            st.caption(escape_markdown(remedy.effect + total), width="content")
 
 
 def _apply(workspace: Workspace, change: Change) -> None:
