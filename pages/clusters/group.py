@@ -79,19 +79,18 @@ def _table(workspace: Workspace, sides: Sequence[Side], side: int, members: np.n
     records = workspace.records
     listed = members[:_MOST_MEMBERS]
     columns = {"record": ["→ released", *(str(workspace.frame.index[i]) for i in listed)]}
-    names = {"record": "Record"}
+    text: Any = st.column_config.TextColumn
+    drawn: dict[str, Any] = {"record": text("Record", pinned=True, width=100)}
     if len(sides) > 1:
         other = sides[1 - side]
         columns["other"] = ["", *(str(label + 1) for label in other.partition.labels[listed])]
-        names["other"] = f"Group by {other.label}"
+        drawn["other"] = text(f"Group by {other.label}", alignment="right")
     after = _released(workspace, members)
     if records.d > _MOST_ATTRIBUTES:
         st.caption(f"The first {_MOST_ATTRIBUTES} of {count(records.d, 'attribute')} are listed.")
     for j, attribute in enumerate(records.attributes[:_MOST_ATTRIBUTES]):
         columns[f"a{j}"] = [after[j], *(value(attribute, records.values[i, j]) for i in listed)]
-        names[f"a{j}"] = str(attribute.name)
-    drawn: dict[str, Any] = {key: st.column_config.TextColumn(name, alignment="right") for key, name in names.items()}
-    drawn["record"] = st.column_config.TextColumn("Record", pinned=True, width=100)
+        drawn[f"a{j}"] = text(str(attribute.name), alignment="right" if attribute.kind == "numeric" else "left")
     show_table(pd.DataFrame(columns), drawn, most=8, tall=330)
 
 

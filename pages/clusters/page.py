@@ -181,7 +181,7 @@ def _remarks(view: View, workspace: Workspace) -> None:
         message.append(f"The guarantees beyond k cannot be met, so groups are drawn without them. {workspace.rules[1]}")
     if workspace.schema.strata:
         within = listing([escape_markdown(name) for name in workspace.schema.strata])
-        message.append(f"Groups are formed within {within}.")
+        message.append(f"Groups are formed within the strata of {within}.")
     if message:
         st.caption(" ".join(message))
 

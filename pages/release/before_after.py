@@ -92,7 +92,7 @@ def _table(figures: Sequence[Figure]) -> None:
         "measure": st.column_config.TextColumn("Measure", pinned=True),
         "before": st.column_config.TextColumn("Before", width="small", alignment="right"),
         "released": st.column_config.TextColumn("Released", width="small", alignment="right"),
-        "sentence": st.column_config.TextColumn("What it says", width="large"),
+        "sentence": st.column_config.TextColumn("What it says", width=520),
         "better": st.column_config.TextColumn("Better", width="small"),
         "source": "Source",
     }
@@ -117,7 +117,8 @@ def _class_sizes(workspace: Workspace, release: Release, identity: Hashable) -> 
     k = release.report.k
     before, after = _sizes(identity, release, workspace.schema.quasi_identifiers)
     starts = sorted({1, 2, k, 2 * k})
-    names = [f"{start:,} to {end - 1:,}" for start, end in itertools.pairwise(starts)] + [f"{starts[-1]:,} or more"]
+    spans = [dict.fromkeys((f"{start:,}", f"{end - 1:,}")) for start, end in itertools.pairwise(starts)]
+    names = [*map(" to ".join, spans), f"{starts[-1]:,} or more"]
     figure = go.Figure()
     for name, sizes, color in (("before", before, theme.NEUTRAL), ("released", after, theme.BLUE)):
         shares = 100 * np.histogram(sizes, [*starts, np.inf], weights=sizes)[0] / sizes.sum()
