@@ -50,7 +50,6 @@ def planes(
     sides: Sequence[Side],
     names: pd.Index,
     *,
-    loss: str,
     unit: str,
     group: tuple[int, int] | None = None,
     differences: bool = False,
@@ -65,8 +64,8 @@ def planes(
     levels, ends = _levels([side.shares * side.loss / 100 for side in sides])
     texts = np.array([escape_html(name) for name in names])
     hover = (
-        f"Record %{{hovertext}}: %{{customdata[1]:.3~g}} % of the {loss}<br>"
-        "Group %{customdata[2]} of %{customdata[3]:,} records<extra></extra>"
+        "Record %{hovertext}: %{customdata[1]:.3~g} % of the loss<br>"
+        "Group %{customdata[2]} (%{customdata[3]:,} records)<extra></extra>"
     )
     figures = []
     for side, other, level in zip(sides, sides[::-1], levels, strict=True):

@@ -138,15 +138,15 @@ def _against_k(workspace: Workspace, sides: list[Side]) -> None:
 @st.fragment
 def _linked(workspace: Workspace, view: View, sides: list[Side]) -> None:
     """Draw the planes and the chosen group: a click draws only this anew."""
-    chosen, is_numeric = group.chosen(workspace, sides), workspace.is_numeric
+    chosen = group.chosen(workspace, sides)
     with st.container(horizontal=True, vertical_alignment="center"):
         differs = int(np.count_nonzero(~metrics.grouped_alike(sides[0].partition.labels, sides[-1].partition.labels)))
         label = f"Differences only ({differs:,} of {count(workspace.n, 'record')})"
         only = len(sides) > 1 and st.toggle(label, key="clusters_differences")
         if chosen is not None:
             st.button("× All groups", on_click=group.choose, args=(workspace, None))
-    loss, unit = ("SSE", "% of variation") if is_numeric else ("Total-IL", "% of the largest possible")
-    drawn = figures.planes(view, sides, workspace.frame.index, loss=loss, unit=unit, group=chosen, differences=only)
+    unit = f"% of {'variation' if workspace.is_numeric else 'the largest possible'}"
+    drawn = figures.planes(view, sides, workspace.frame.index, unit=unit, group=chosen, differences=only)
     for place, (column, figure) in enumerate(zip(st.columns(len(sides)), drawn, strict=True)):
         key, title = f"plane_{place}", sides[place].title
         with column:

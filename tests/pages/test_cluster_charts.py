@@ -20,7 +20,7 @@ def side(labels, shares, key="mdav", k=1, loss=50.0):
 
 def drawn(view, *sides, **how):
     index = pd.RangeIndex(len(sides[0].partition))
-    return planes(view, sides, index, **({"loss": "SSE", "unit": "%"} | how))
+    return planes(view, sides, index, **({"unit": "%"} | how))
 
 
 def marks(figure):
