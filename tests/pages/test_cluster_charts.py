@@ -36,7 +36,7 @@ def test_records_without_a_place_are_not_drawn():
     view = View.of(Axis("x", points[:, 0]), Axis("y", points[:, 1]))
     assert list(view.rows) == [0, 1, 3, 4]
     assert view.x.range() == pytest.approx((-0.45, 9.45))
-    [figure] = drawn(view, side([0, 0, 1, 1, 1, 2], [10, 10, 20, 20, 20, 20]), loss="Total-IL")
+    [figure] = drawn(view, side([0, 0, 1, 1, 1, 2], [10, 10, 20, 20, 20, 20]))
     across, colors = marks(figure)
     assert across.tolist() == [0, 1, 5, 6]
     assert colors[0] == colors[1] != colors[2] == colors[3]
