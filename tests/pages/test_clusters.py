@@ -287,7 +287,7 @@ def test_ordered_categories_are_an_axis_in_their_order():
 def test_groups_stay_within_strata():
     kinds = {"age": "number", "rent": "number"}
     app = open_survey("clusters", columns=columns(kinds, region="stratum"), k="5")
-    assert "within region" in plain(app)
+    assert "within the strata of region" in plain(app)
     for side in range(2):
         assert (FRAME["region"].groupby(groups_of(app, side).to_numpy()).nunique() == 1).all()
     assert "strata have fewer than k = 250 records" in unescaped(choose(app, w_k_chosen=250).error[0].value)
