@@ -95,7 +95,7 @@ def _next_to_join(pool: TreePool, members: IntArray, gamma: float, query: Neighb
     """Return the record that joins the group of ``members``; -1 if none does."""
     filled = 0
     for member in members:
-        filled = search(pool.tree, pool.X[member], -1.0, 1, -1, np.inf, filled, query)
+        filled = search(pool.tree, pool.X[member], -1, 1, -1, np.inf, filled, query)
     e, d_in = query.records[0], query.values[0]
     count = nearest(pool.tree, pool.X[e], 1, e, query)
     return e if d_in < gamma * (query.values[0] if count > 0 else np.inf) else -1

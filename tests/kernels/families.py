@@ -1,10 +1,11 @@
 """Tables of many kinds, what a pass over all their records answers, and what a k-d tree of them has to know."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from microagg.kernels.neighbors.kd_tree import FAN, LEAF, NO_INDEX, leaf_of, make_tree
+from microagg.kernels.neighbors.kd_tree import FAN, LEAF, NO_INDEX, leaf_of, make_tree, with_landmarks
 
 
 def with_outliers(n, d, rng):
@@ -90,6 +91,11 @@ def tree_of(X, threads=1):
     return make_tree(np.ascontiguousarray(X.T), exact_centroid(X, np.arange(len(X))), threads)
 
 
+def tree_with_landmarks(tree, landmarks):
+    with ThreadPoolExecutor(2) as executor:
+        return with_landmarks(tree, landmarks, executor)
+
+
 def below(tree, node):
     """Return the records left below a node, by its leaves."""
     while 2 * node >= len(tree.ends) > node:
@@ -106,8 +112,7 @@ def assert_sound(tree, X, alive):
     gone = np.setdiff1d(np.arange(n), alive)
     assert (tree.slots[gone] == -1).all()
     assert (tree.records[tree.slots[alive]] == alive).all()
-    norms = squared(X, tree.center)
-    assert np.array_equal(tree.norms, norms)
+    reach = np.stack([squared(X, landmark) for landmark in tree.landmarks])
     for node in range(1, len(tree.ends)):
         members = below(tree, node)
         assert tree.left[node] == len(members)
@@ -116,12 +121,11 @@ def assert_sound(tree, X, alive):
             assert np.array_equal(low, X[members].min(axis=0))
             assert np.array_equal(high, X[members].max(axis=0))
             assert tree.lowest[node] == min(members)
-            assert tree.reach[node] == norms[members].max()
+            assert (tree.reach[:, node] >= reach[:, members].max(axis=1)).all()
         else:
             assert (low == np.inf).all()
             assert (high == -np.inf).all()
             assert tree.lowest[node] == NO_INDEX
-            assert tree.reach[node] == -1
         start, stop = tree.ends[node]
         if 2 * node < len(tree.ends):
             assert tree.ends[2 * node, 0] == start

@@ -89,11 +89,14 @@ def _group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tupl
     until = max(until, neighbor_lists.FEWEST)
     near, far = neighbor_lists.empty_cache(n), neighbor_lists.empty_cache(n)
     outermost = make_farthest_list(pool)
-    most = PREDICTED_AT_FIRST
+    most, marked = PREDICTED_AT_FIRST, np.inf
     with ThreadPoolExecutor(running.THREADS) as executor:
         while (left := number_left(pool)) >= until:
             checkpoint("forming groups", 1.0 - left / n)
             outermost = make_farthest_list(pool) if is_used_up(pool, outermost) else without_assigned(pool, outermost)
+            if in_pairs and left < _LANDMARKS_SERVE * marked:
+                tree = kd_tree.with_landmarks(pool.tree, landmarks_among(pool, outermost), executor)
+                pool, marked = pool._replace(tree=tree), left
             seeds = farthest_of_list(pool, outermost, min(most, left // k))
             near, far = _look_ahead(pool, near, far, seeds, k, in_pairs, executor)
             looked_up = far.rows if in_pairs else near.rows
@@ -241,7 +244,7 @@ def farthest_from_mean(pool: TreePool, outermost: FarthestList, query: NeighborQ
     if is_used_up(pool, outermost):
         return -1
     visited = query.visited[0]
-    tree_queries.farthest(pool.tree, center, brute_force.squared_distance(center, pool.tree.center), 1, -1, query)
+    tree_queries.farthest(pool.tree, center, 1, -1, query)
     outermost.counts[_LEAVES] += query.visited[0] - visited
     return query.records[0]
 
@@ -264,3 +267,24 @@ def _farthest_if_listed(pool: TreePool, outermost: FarthestList, center: FloatAr
         return best
     reach = (outermost.beyond + moved) * (1.0 + _SLACK)
     return best if reach * reach < largest else -1
+
+
+# The record farthest from r. The tree finds it by the distances of its nodes from a landmark near r. The next r are
+# those of the list, so the landmarks are means of records on the list that are near each other.
+
+# For how many unassigned records there is a landmark, and how many landmarks there are, at least and at most.
+_RECORDS_PER_LANDMARK = 1_000
+_LANDMARKS = 8, 64
+
+# New landmarks are made once the unassigned records are fewer than this share of those when the last were made.
+_LANDMARKS_SERVE = 0.9
+
+
+def landmarks_among(pool: TreePool, outermost: FarthestList) -> FloatArray:
+    """Return landmarks for the tree: the former centroid, and some among the records of the list, none assigned."""
+    least, most = _LANDMARKS
+    number = min(max(number_left(pool) // _RECORDS_PER_LANDMARK, least), most)
+    # Records that are neighbors in the tree are near each other.
+    order = outermost.records[np.argsort(pool.tree.slots[outermost.records])]
+    means = [pool.X[part].mean(axis=0) for part in np.array_split(order, number) if len(part) > 0]
+    return np.array([outermost.origin, *means])

@@ -23,7 +23,7 @@ import numpy as np
 
 from microagg.kernels import running
 from microagg.kernels.compiled import borrows, kernel
-from microagg.kernels.neighbors.brute_force import make_pool, sort_few, squared_distances
+from microagg.kernels.neighbors.brute_force import make_pool, sort_few, squared_lengths
 from microagg.validation import FloatArray, IntArray
 
 #: Records in a leaf, at most.
@@ -53,23 +53,22 @@ class Tree(NamedTuple):
     left: IntArray  # shape (nodes,): how many records are left below each node
     lowest: IntArray  # shape (nodes,): the lowest record index below each node
     ends: IntArray  # shape (nodes, 2): the first slot of each node, and the one after its last
-    norms: FloatArray  # shape (n,): the squared distance of each record from ``center``
-    reach: FloatArray  # shape (nodes,): the greatest of ``norms`` below each node; -1 if nothing is left
-    center: FloatArray  # shape (d,): the centroid of all records
+    landmarks: FloatArray  # shape (number of landmarks, d): points whose distances to each node are known
+    # shape (number of landmarks, nodes): the greatest squared distance of a record below each node from each landmark,
+    # or more, as records have been removed since; -1 if there was none
+    reach: FloatArray
 
 
 def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1) -> Tree:
     """Return the tree of the records whose attributes are the rows of ``columns``, shape (d, n), n >= 1.
 
-    ``center``, shape (d,), best the centroid, is where :attr:`Tree.norms` are measured from. Subtrees are built on
-    ``threads`` threads, on which the tree does not depend.
+    ``center``, shape (d,), best the centroid, is the only landmark. Subtrees are built on ``threads`` threads, on
+    which the tree does not depend.
     """
     d, n = columns.shape
     leaves = 1
     while n > leaves * LEAF:
         leaves *= 2
-    norms = np.empty(n)
-    squared_distances(columns, 0, n, center, norms)
     tree = Tree(
         np.zeros((leaves, d, -(-n // (leaves * _ROOM)) * _ROOM)),
         np.arange(n),
@@ -78,9 +77,8 @@ def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1) -> Tree
         np.zeros(2 * leaves, dtype=np.int64),
         np.full(2 * leaves, NO_INDEX),
         _ends(n, leaves),
-        norms,
-        np.full(2 * leaves, -1.0),
-        center,
+        np.empty((0, d)),
+        np.empty((0, 2 * leaves)),
     )
     # The top is divided until there is a subtree for each thread. Subtrees share no slots and no nodes.
     first = 1
@@ -88,11 +86,11 @@ def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1) -> Tree
         for node in range(first, 2 * first):
             _divide(columns, tree, node)
         first *= 2
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda root: _build_below(columns, tree, root), range(first, 2 * first)))
-    for node in range(first - 1, 0, -1):
-        _fit_node(tree, node)
-    return tree
+    with ThreadPoolExecutor(threads) as executor:
+        list(executor.map(lambda root: _build_below(columns, tree, root), range(first, 2 * first)))
+        for node in range(first - 1, 0, -1):
+            _fit_node(tree, node)
+        return with_landmarks(tree, center[np.newaxis], executor)
 
 
 def empty_boxes(nodes: int, d: int) -> FloatArray:
@@ -204,7 +202,7 @@ def _fill_leaf(columns: FloatArray, tree: Tree, leaf: int) -> None:
 
 @borrows
 def _fit_leaf(tree: Tree, leaf: int) -> bool:
-    """Set the box, lowest index and reach of a leaf from its records; return whether any of them has changed."""
+    """Set the box and lowest index of a leaf from its records; return whether either has changed."""
     start, count = tree.ends[leaf, 0], tree.left[leaf]
     at = leaf - len(tree.coordinates)
     box = tree.boxes[leaf >> LEVELS, :, :, leaf & FAN - 1]
@@ -216,19 +214,17 @@ def _fit_leaf(tree: Tree, leaf: int) -> bool:
             greatest = max(greatest, value)
         changed |= least != box[0, j] or greatest != box[1, j]
         box[0, j], box[1, j] = least, greatest
-    lowest, reach = NO_INDEX, -1.0
+    lowest = NO_INDEX
     for record in tree.records[start : start + count]:
         lowest = min(lowest, record)
-        reach = max(reach, tree.norms[record])
-    changed |= lowest != tree.lowest[leaf] or reach != tree.reach[leaf]
+    changed |= lowest != tree.lowest[leaf]
     tree.lowest[leaf] = lowest
-    tree.reach[leaf] = reach
     return changed
 
 
 @borrows
 def _fit_node(tree: Tree, node: int) -> bool:
-    """Set all that an inner node knows from its children; return whether its box, lowest index or reach has changed."""
+    """Set all that an inner node knows from its children; return whether its box or lowest index has changed."""
     one, other = 2 * node, 2 * node + 1
     tree.left[node] = tree.left[one] + tree.left[other]
     box, below = tree.boxes[node >> LEVELS, :, :, node & FAN - 1], tree.boxes[one >> LEVELS]
@@ -239,10 +235,9 @@ def _fit_node(tree: Tree, node: int) -> bool:
         greatest = max(below[1, j, left], below[1, j, right])
         changed |= least != box[0, j] or greatest != box[1, j]
         box[0, j], box[1, j] = least, greatest
-    lowest, reach = min(tree.lowest[one], tree.lowest[other]), max(tree.reach[one], tree.reach[other])
-    changed |= lowest != tree.lowest[node] or reach != tree.reach[node]
+    lowest = min(tree.lowest[one], tree.lowest[other])
+    changed |= lowest != tree.lowest[node]
     tree.lowest[node] = lowest
-    tree.reach[node] = reach
     return changed
 
 
@@ -265,7 +260,7 @@ def remove(tree: Tree, record: int) -> None:
     start = tree.ends[leaf, 0]
     last = start + tree.left[leaf] - 1
     box, columns = tree.boxes[leaf >> LEVELS, :, :, leaf & FAN - 1], tree.coordinates[leaf - len(tree.coordinates)]
-    on_edge = tree.lowest[leaf] == record or tree.reach[leaf] == tree.norms[record]
+    on_edge = tree.lowest[leaf] == record
     for j in range(len(columns)):
         value = columns[j, slot - start]
         on_edge |= value == box[0, j] or value == box[1, j]
@@ -284,6 +279,50 @@ def remove(tree: Tree, record: int) -> None:
         else:
             tree.left[node] -= 1
         node >>= 1
+
+
+@borrows
+def measure_leaf(tree: Tree, leaf: int, point: FloatArray, distances: FloatArray) -> None:
+    """Write the squared distances from ``point``, shape (d,), to the records and empty places of a leaf."""
+    columns = tree.coordinates[leaf - len(tree.coordinates)]
+    room = columns.shape[1]
+    for i in range(room):
+        distances[i] = 0.0
+    for j in range(len(point)):
+        value = point[j]
+        for i in range(room):
+            difference = columns[j, i] - value
+            distances[i] += difference * difference
+
+
+def with_landmarks(tree: Tree, landmarks: FloatArray, executor: ThreadPoolExecutor) -> Tree:
+    """Return the tree with these ``landmarks``, shape (number of landmarks, d), in place of others."""
+    leaves = len(tree.coordinates)
+    reach = np.empty((len(landmarks), 2 * leaves))
+    running.in_parts(
+        executor,
+        lambda start, stop: _measure_reach(tree, landmarks, reach, start, stop),
+        leaves,
+        2 * leaves,
+        running.THREADS,
+    )
+    while leaves > 1:
+        reach[:, leaves // 2 : leaves] = reach[:, leaves : 2 * leaves].reshape(len(landmarks), -1, 2).max(axis=2)
+        leaves //= 2
+    return tree._replace(landmarks=landmarks, reach=reach)
+
+
+@kernel
+def _measure_reach(tree: Tree, landmarks: FloatArray, reach: FloatArray, start: int, stop: int) -> None:
+    """Set the ``reach`` of the leaves from ``start`` to ``stop``."""
+    distances = np.empty(LEAF)
+    for leaf in range(start, stop):
+        for landmark in range(len(landmarks)):
+            measure_leaf(tree, leaf, landmarks[landmark], distances)
+            greatest = -1.0
+            for i in range(tree.left[leaf]):
+                greatest = max(greatest, distances[i])
+            reach[landmark, leaf] = greatest
 
 
 # The unassigned records in a k-d tree, with their sums: what :mod:`.brute_force` is to few records, for many.
@@ -317,5 +356,5 @@ def centroid(pool: TreePool) -> FloatArray:
 
 
 def farthest_from_mean_first(pool: TreePool) -> IntArray:
-    """Return all records, the farthest from the centroid of all data first, ties by record index."""
-    return np.argsort(-pool.tree.norms, kind="stable")
+    """Return all records, none assigned yet, the farthest from their centroid first, ties by record index."""
+    return np.argsort(-squared_lengths(pool.X - centroid(pool)), kind="stable")

@@ -87,9 +87,9 @@ def list_records(pool: TreePool, records: IntArray, lists: IntArray, far: bool, 
     for i in range(len(records)):
         record = records[i]
         if far:
-            count = farthest(pool.tree, pool.X[record], pool.tree.norms[record], lists.shape[1], record, query)
+            count = farthest(pool.tree, pool.X[record], lists.shape[1], record, query)
         else:
-            count = search(pool.tree, pool.X[record], -1.0, lists.shape[1], record, share, 0, query)
+            count = search(pool.tree, pool.X[record], -1, lists.shape[1], record, share, 0, query)
         for j in range(count):
             lists[i, j] = query.records[j]
     return query.visited[0]
@@ -127,7 +127,7 @@ def farthest_from(pool: TreePool, cache: NeighborCache, record: int, query: Neig
     """Return the record farthest from ``record``, itself aside; -1 if there is no other."""
     count = read_list(cache, pool.tree, record, 1, query.records)
     if count < 0:
-        count = farthest(pool.tree, pool.X[record], pool.tree.norms[record], 1, record, query)
+        count = farthest(pool.tree, pool.X[record], 1, record, query)
     return query.records[0] if count > 0 else -1
 
 

@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microagg.kernels.compiled import borrows, kernel, kernel_with
-from microagg.kernels.neighbors.kd_tree import FAN, LEAF, LEVELS, NO_INDEX, Tree
+from microagg.kernels.compiled import borrows, kernel
+from microagg.kernels.neighbors.brute_force import squared_distance
+from microagg.kernels.neighbors.kd_tree import FAN, LEAF, LEVELS, NO_INDEX, Tree, measure_leaf
 from microagg.validation import FloatArray, IntArray
 
 # The stack of a query holds at most FAN nodes for each time that it goes down.
@@ -25,6 +26,7 @@ DEPTH = 24 * FAN
 
 # Far more than rounding can amount to, relative to the distances themselves.
 _SLACK = 1e-12
+_TINY = 1e-300
 
 
 class NeighborQuery(NamedTuple):
@@ -32,7 +34,7 @@ class NeighborQuery(NamedTuple):
 
     nodes: IntArray  # shape (DEPTH,): a stack of the nodes still to be visited
     bounds: FloatArray  # shape (DEPTH,): the bound of each of them
-    gaps: FloatArray  # shape (3, FAN): the bounds of nodes side by side, and room to compute them
+    gaps: FloatArray  # shape (2, FAN): the bounds of nodes side by side, and room to compute them
     distances: FloatArray  # shape (LEAF,): the squared distances of a leaf's records
     values: FloatArray  # shape (most,): the squared distances of the records found, best first
     records: IntArray  # shape (most,): the records found, best first
@@ -45,7 +47,7 @@ def make_query(most: int) -> NeighborQuery:
     return NeighborQuery(
         np.empty(DEPTH, dtype=np.int64),
         np.empty(DEPTH),
-        np.empty((3, FAN)),
+        np.empty((2, FAN)),
         np.empty(LEAF),
         np.empty(most),
         np.empty(most, dtype=np.int64),
@@ -74,20 +76,6 @@ def distances_to_boxes(boxes: FloatArray, at: int, point: FloatArray, out: Float
         for i in range(nodes):
             gap = max(max(boxes[at, 0, j, i] - value, value - boxes[at, 1, j, i]), 0.0)
             out[i] += gap * gap
-
-
-@borrows
-def measure_leaf(tree: Tree, leaf: int, point: FloatArray, distances: FloatArray) -> None:
-    """Write the squared distances from ``point``, shape (d,), to the records and empty places of a leaf."""
-    columns = tree.coordinates[leaf - len(tree.coordinates)]
-    room = columns.shape[1]
-    for i in range(room):
-        distances[i] = 0.0
-    for j in range(len(point)):
-        value = point[j]
-        for i in range(room):
-            difference = columns[j, i] - value
-            distances[i] += difference * difference
 
 
 @borrows
@@ -140,65 +128,57 @@ def put_better(
     return top
 
 
-@kernel_with(error_model="numpy")
-def largest_distance_bounds(tree: Tree, at: int, point: FloatArray, from_center: float, gaps: FloatArray) -> None:
+@borrows
+def largest_distance_bounds(tree: Tree, at: int, point: FloatArray, landmark: int, gaps: FloatArray) -> None:
     """Write upper bounds of the squared distances from ``point`` to the records below nodes, negated, to ``gaps[0]``.
 
     The nodes are those of ``tree.boxes[at]``; a node without records gets infinity. ``gaps`` is the work space of the
-    query; ``from_center`` is the squared distance of ``point`` from the center of the tree.
+    query.
 
     Each bound is the lesser of two. The first is the farthest corner of the box. Its terms are added in the same order
-    as the terms of a distance, so rounding cannot make it less than a distance. The second is for records in a ball:
-    once the records farthest from the mean are assigned, the others form a ball, which boxes fit badly.
-
-    Let p be the point, c the center of the tree, u = c - p, and R² the reach of the node. A record x there has
-    y = x - c in a box B and in the ball of radius R, and ‖x - p‖² = ‖y‖² + ‖u‖² + 2 u·y. With the multiplier ‖u‖/R for
-    the ball, Lagrange's bound on u·y is ‖u‖·R less ‖u‖/2R times the squared distance from B to the point R·u/‖u‖
-    opposite p, so that
-    ‖x - p‖² ≤ (R + ‖u‖)² - ‖u‖/R · that squared distance. The result is raised by far more than rounding can amount to.
+    as the terms of a distance, so rounding cannot make it less than a distance. The second is for records on the shell
+    of a ball, which boxes fit badly: once the records farthest from the mean are assigned, the others form a ball. With
+    the landmark q and the point p, ‖x - p‖² = ‖x - q‖² + ‖q - p‖² + 2 (x - q)·(q - p). The first term is at most the
+    reach of the node, and the last at most what it is at a corner of the box: little, if q is near p. The result is
+    raised by far more than rounding can amount to.
     """
     nodes = tree.boxes.shape[3]
-    away = np.sqrt(from_center)
-    share = 1.0 / away if away > 0.0 else 0.0
-    corner, to_opposite, ratio = gaps[0], gaps[1], gaps[2]
+    corner, along = gaps[0], gaps[1]
     for i in range(nodes):
-        corner[i] = to_opposite[i] = 0.0
-        ratio[i] = np.sqrt(max(tree.reach[at * nodes + i], 0.0)) * share
+        corner[i] = along[i] = 0.0
+    apart = 0.0
     for j in range(len(point)):
-        value, center = point[j], tree.center[j]
-        toward = center - value
+        value, origin = point[j], tree.landmarks[landmark, j]
+        toward = origin - value
+        apart += toward * toward
+        side = 1 if toward > 0.0 else 0
         for i in range(nodes):
-            least, greatest = tree.boxes[at, 0, j, i], tree.boxes[at, 1, j, i]
-            gap = max(greatest - value, value - least)
+            gap = max(tree.boxes[at, 1, j, i] - value, value - tree.boxes[at, 0, j, i])
             corner[i] += gap * gap
-            opposite = ratio[i] * toward
-            gap = max(max((least - center) - opposite, opposite - (greatest - center)), 0.0)
-            to_opposite[i] += gap * gap
-    # No branches: the compiler cannot vectorize them. If the radius is 0, ``less`` is 0.
+            along[i] += (tree.boxes[at, side, j, i] - origin) * toward
     for i in range(nodes):
-        reach = tree.reach[at * nodes + i]
-        radius = np.sqrt(max(reach, 0.0))
-        less = (to_opposite[i] if radius > 0.0 else 0.0) * (away / (radius if radius > 0.0 else 1.0))
-        ball = (radius + away) * (radius + away) * (1.0 + _SLACK) - less * (1.0 - _SLACK)
-        bound = ball if ball < corner[i] else corner[i]
-        corner[i] = -bound if reach >= 0.0 else np.inf
+        node = at * nodes + i
+        squares = tree.reach[landmark, node] + apart
+        beyond = squares + 2.0 * along[i] + (_SLACK * squares + _TINY)
+        bound = beyond if beyond < corner[i] else corner[i]
+        corner[i] = -bound if tree.left[node] > 0 else np.inf
 
 
 @borrows
-def _bound_nodes(tree: Tree, at: int, point: FloatArray, from_center: float, gaps: FloatArray) -> None:
+def _bound_nodes(tree: Tree, at: int, point: FloatArray, landmark: int, gaps: FloatArray) -> None:
     """Write the bounds of the nodes side by side at ``at`` into ``gaps[0]``; see :func:`search`."""
-    if from_center < 0.0:
+    if landmark < 0:
         distances_to_boxes(tree.boxes, at, point, gaps[0])
     else:
-        largest_distance_bounds(tree, at, point, from_center, gaps)
+        largest_distance_bounds(tree, at, point, landmark, gaps)
 
 
 @borrows
 def search(
-    tree: Tree, point: FloatArray, from_center: float, most: int, excluded: int, share: float, filled: int,
+    tree: Tree, point: FloatArray, landmark: int, most: int, excluded: int, share: float, filled: int,
     query: NeighborQuery,
 ) -> int:  # fmt: skip
-    """Find the ``most`` nearest records, or the farthest, by negated distances, unless ``from_center`` is negative.
+    """Find the ``most`` nearest records, or the farthest, by negated distances, unless ``landmark`` is negative.
 
     ``filled`` is the number of records found before, around other points. With a ``share`` of at most 1 records are
     about as near as any, which takes a tenth of the time: once ``most`` are found, a node is visited only if the
@@ -213,7 +193,7 @@ def search(
     # A node is visited only if it may hold something that comes before these.
     limit, limit_record = worst, worst_record
     first = uppermost(leaves)
-    _bound_nodes(tree, first >> LEVELS, point, from_center, query.gaps)
+    _bound_nodes(tree, first >> LEVELS, point, landmark, query.gaps)
     top = put_better(tree, first, first, limit, limit_record, 0, query)
     while top > 0:
         top -= 1
@@ -221,7 +201,7 @@ def search(
         if not is_better(query.bounds[top], tree.lowest[node], limit, limit_record):
             continue
         if node < leaves:
-            _bound_nodes(tree, node, point, from_center, query.gaps)
+            _bound_nodes(tree, node, point, landmark, query.gaps)
             top = put_better(tree, node << LEVELS, FAN, limit, limit_record, top, query)
             continue
         query.visited[0] += 1
@@ -229,7 +209,7 @@ def search(
         start = tree.ends[node, 0]
         for i in range(tree.left[node]):
             value = query.distances[i]
-            if from_center >= 0.0:
+            if landmark >= 0:
                 value = -value
             if value > worst:
                 continue
@@ -252,13 +232,18 @@ def nearest(tree: Tree, point: FloatArray, most: int, excluded: int, query: Neig
 
     They are in ``query.records``, nearest first, ties by record index, their squared distances in ``query.values``.
     """
-    return search(tree, point, -1.0, most, excluded, np.inf, 0, query)
+    return search(tree, point, -1, most, excluded, np.inf, 0, query)
 
 
 @borrows
-def farthest(tree: Tree, point: FloatArray, from_center: float, most: int, excluded: int, query: NeighborQuery) -> int:
+def farthest(tree: Tree, point: FloatArray, most: int, excluded: int, query: NeighborQuery) -> int:
     """Like :func:`nearest`, but for the farthest records, of which ``query.values`` are the negated squared distances.
 
-    ``from_center`` is the squared distance of ``point`` from the tree's center.
+    The nearer a landmark of the tree is to ``point``, the fewer leaves are visited.
     """
-    return search(tree, point, from_center, most, excluded, np.inf, 0, query)
+    landmark, least = 0, np.inf
+    for i in range(len(tree.landmarks)):
+        apart = squared_distance(tree.landmarks[i], point)
+        if apart < least:
+            landmark, least = i, apart
+    return search(tree, point, landmark, most, excluded, np.inf, 0, query)

@@ -31,7 +31,10 @@ def test_the_tree_does_not_depend_on_the_number_of_threads(family, threads):
         alone, together = tree_of(X), tree_of(X, threads)
         for part in alone._fields:
             # There is no node 0.
-            start = 1 if part in ("boxes", "left", "lowest", "ends", "reach") else 0
+            if part == "reach":
+                assert np.array_equal(alone.reach[:, 1:], together.reach[:, 1:])
+                continue
+            start = 1 if part in ("boxes", "left", "lowest", "ends") else 0
             assert np.array_equal(getattr(alone, part)[start:], getattr(together, part)[start:]), part
 
 
