@@ -94,7 +94,7 @@ def _group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tupl
         while (left := number_left(pool)) >= until:
             checkpoint("forming groups", 1.0 - left / n)
             outermost = make_farthest_list(pool) if is_used_up(pool, outermost) else without_assigned(pool, outermost)
-            if in_pairs and left < _LANDMARKS_SERVE * marked:
+            if in_pairs and left < _RENEWED[len(pool.tree.landmarks) > 1] * marked:
                 tree = kd_tree.with_landmarks(pool.tree, landmarks_among(pool, outermost), executor)
                 pool, marked = pool._replace(tree=tree), left
             seeds = farthest_of_list(pool, outermost, min(most, left // k))
@@ -273,18 +273,28 @@ def _farthest_if_listed(pool: TreePool, outermost: FarthestList, center: FloatAr
 # those of the list, so the landmarks are means of records on the list that are near each other.
 
 # For how many unassigned records there is a landmark, and how many landmarks there are, at least and at most.
-_RECORDS_PER_LANDMARK = 1_000
+_RECORDS_PER_LANDMARK = 3_000
 _LANDMARKS = 8, 64
 
-# New landmarks are made once the unassigned records are fewer than this share of those when the last were made.
-_LANDMARKS_SERVE = 0.9
+# Landmarks serve if the squared distances from them to the records near them are this share of those from the centroid.
+_NEAR = 0.25
+
+# New ones are made once the unassigned records are fewer than this share of those before: with the centroid alone, or
+# with others, which take longer.
+_RENEWED = 0.97, 0.9
 
 
 def landmarks_among(pool: TreePool, outermost: FarthestList) -> FloatArray:
     """Return landmarks for the tree: the former centroid, and some among the records of the list, none assigned."""
-    least, most = _LANDMARKS
-    number = min(max(number_left(pool) // _RECORDS_PER_LANDMARK, least), most)
     # Records that are neighbors in the tree are near each other.
     order = outermost.records[np.argsort(pool.tree.slots[outermost.records])]
-    means = [pool.X[part].mean(axis=0) for part in np.array_split(order, number) if len(part) > 0]
-    return np.array([outermost.origin, *means])
+    least, most = _LANDMARKS
+    number = min(max(number_left(pool) // _RECORDS_PER_LANDMARK, least), most)
+    if len(order) < number:
+        return outermost.origin[np.newaxis]
+    points, starts = pool.X[order], np.linspace(0, len(order), number, endpoint=False).astype(np.int64)
+    counts = np.diff(starts, append=len(order))
+    means = np.add.reduceat(points, starts) / counts[:, np.newaxis]
+    spread = np.square(points - np.repeat(means, counts, axis=0)).sum()
+    is_near = spread < _NEAR * np.square(outermost.distances).sum()
+    return np.vstack([outermost.origin, means]) if is_near else outermost.origin[np.newaxis]

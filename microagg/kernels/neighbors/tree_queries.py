@@ -28,6 +28,9 @@ DEPTH = 24 * FAN
 _SLACK = 1e-12
 _TINY = 1e-300
 
+# Stands for infinity, but for its product with 0.
+_HUGE = 1e300
+
 
 class NeighborQuery(NamedTuple):
     """The arrays that a query writes to and leaves its answer in; made by :func:`make_query`, to be used again."""
@@ -136,31 +139,38 @@ def largest_distance_bounds(tree: Tree, at: int, point: FloatArray, landmark: in
     query.
 
     Each bound is the lesser of two. The first is the farthest corner of the box. Its terms are added in the same order
-    as the terms of a distance, so rounding cannot make it less than a distance. The second is for records on the shell
-    of a ball, which boxes fit badly: once the records farthest from the mean are assigned, the others form a ball. With
-    the landmark q and the point p, ‖x - p‖² = ‖x - q‖² + ‖q - p‖² + 2 (x - q)·(q - p). The first term is at most the
-    reach of the node, and the last at most what it is at a corner of the box: little, if q is near p. The result is
-    raised by far more than rounding can amount to.
+    as the terms of a distance, so rounding cannot make it less than a distance. The second is for records in a ball:
+    once the records farthest from the mean are assigned, the others form a ball, which boxes fit badly.
+
+    Let p be the point, q the landmark, u = q - p, and R² the reach of the node. A record x there has y = x - q in a box
+    and in the ball of radius R, so that for any m ≥ 0
+    ‖x - p‖² = ‖y‖² + ‖u‖² + 2 u·y ≤ (1 + m) R² + ‖u‖² + 2 u·y - m ‖y‖²,
+    of which the last two terms are largest where y is nearest to u/m. For the first landmark, the centroid, m is best
+    near ‖u‖/R; for others, near p, it is 0. The result is raised by far more than rounding can amount to.
     """
     nodes = tree.boxes.shape[3]
-    corner, along = gaps[0], gaps[1]
+    corner, bent = gaps[0], gaps[1]
     for i in range(nodes):
-        corner[i] = along[i] = 0.0
-    apart = 0.0
+        corner[i] = bent[i] = 0.0
+    apart = squared_distance(tree.landmarks[landmark], point)
+    share, inverse = 0.0, _HUGE
+    if landmark == 0 and apart > 0.0 and tree.reach[0, 1] > 0.0:
+        share, inverse = np.sqrt(apart / tree.reach[0, 1]), np.sqrt(tree.reach[0, 1] / apart)
     for j in range(len(point)):
         value, origin = point[j], tree.landmarks[landmark, j]
         toward = origin - value
-        apart += toward * toward
-        side = 1 if toward > 0.0 else 0
+        best = toward * inverse
         for i in range(nodes):
-            gap = max(tree.boxes[at, 1, j, i] - value, value - tree.boxes[at, 0, j, i])
+            least, greatest = tree.boxes[at, 0, j, i], tree.boxes[at, 1, j, i]
+            gap = max(greatest - value, value - least)
             corner[i] += gap * gap
-            along[i] += (tree.boxes[at, side, j, i] - origin) * toward
+            y = max(min(best, greatest - origin), least - origin)
+            bent[i] += y * (2.0 * toward - share * y)
     for i in range(nodes):
         node = at * nodes + i
-        squares = tree.reach[landmark, node] + apart
-        beyond = squares + 2.0 * along[i] + (_SLACK * squares + _TINY)
-        bound = beyond if beyond < corner[i] else corner[i]
+        squares = (1.0 + share) * tree.reach[landmark, node] + apart
+        ball = squares + bent[i] + (_SLACK * squares + _TINY)
+        bound = ball if ball < corner[i] else corner[i]
         corner[i] = -bound if tree.left[node] > 0 else np.inf
 
 
