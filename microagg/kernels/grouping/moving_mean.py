@@ -273,11 +273,11 @@ def _farthest_if_listed(pool: TreePool, outermost: FarthestList, center: FloatAr
 # those of the list, so the landmarks are means of records on the list that are near each other.
 
 # For how many unassigned records there is a landmark, and how many landmarks there are, at least and at most.
-_RECORDS_PER_LANDMARK = 3_000
-_LANDMARKS = 8, 64
+_RECORDS_PER_LANDMARK = 2_000
+_LANDMARKS = 16, 64
 
 # Landmarks serve if the squared distances from them to the records near them are this share of those from the centroid.
-_NEAR = 0.25
+_NEAR = 0.35
 
 # New ones are made once the unassigned records are fewer than this share of those before: with the centroid alone, or
 # with others, which take longer.
