@@ -4,12 +4,18 @@ import numpy as np
 import pytest
 
 from microagg.kernels.grouping.groups import form_in_tree, make_groups, take
-from microagg.kernels.grouping.moving_mean import farthest_from_mean, is_used_up, make_farthest_list, without_assigned
+from microagg.kernels.grouping.moving_mean import (
+    farthest_from_mean,
+    is_used_up,
+    landmarks_among,
+    make_farthest_list,
+    without_assigned,
+)
 from microagg.kernels.neighbors.kd_tree import make_tree_pool
 from microagg.kernels.neighbors.neighbor_lists import empty_cache, nearest_to
-from microagg.kernels.neighbors.tree_queries import make_query
+from microagg.kernels.neighbors.tree_queries import farthest, make_query
 from tests.cases import for_each
-from tests.kernels.families import FAMILIES, exact_centroid, first, generate, squared
+from tests.kernels.families import FAMILIES, exact_centroid, first, generate, squared, tree_with_landmarks
 
 
 def ways_to_leave(X, rng):
@@ -64,3 +70,21 @@ def test_a_list_lasts_for_many_rounds():
     assert made <= 10
     # Nor would it be to ask the tree at every turn.
     assert query.visited[0] < 1000 * 40
+
+
+def test_landmarks_halve_the_search_among_clusters():
+    rng = np.random.default_rng(5)
+    X = rng.uniform(0, 10, (20, 8))[rng.integers(20, size=20_000)] + rng.normal(size=(20_000, 8))
+    pool = make_tree_pool(X)
+    outermost = make_farthest_list(pool)
+    landmarks = landmarks_among(pool, outermost)
+    visited = []
+    for known in (landmarks[:1], landmarks):
+        tree, query = tree_with_landmarks(pool.tree, known), make_query(1)
+        for record in outermost.records[:100]:
+            farthest(tree, X[record], 1, record, query)
+        visited.append(query.visited[0])
+    assert visited[1] < visited[0] / 2
+    # Corners of a cube are too far apart.
+    pool = make_tree_pool(rng.random((20_000, 8)))
+    assert len(landmarks_among(pool, make_farthest_list(pool))) == 1
