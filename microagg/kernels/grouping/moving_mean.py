@@ -276,6 +276,9 @@ def _farthest_if_listed(pool: TreePool, outermost: FarthestList, center: FloatAr
 _RECORDS_PER_LANDMARK = 2_000
 _LANDMARKS = 16, 64
 
+# With fewer attributes the tree visits few leaves anyway.
+_LEAST_ATTRIBUTES = 8
+
 # Landmarks serve if the squared distances from them to the records near them are this share of those from the centroid.
 _NEAR = 0.35
 
@@ -286,12 +289,12 @@ _RENEWED = 0.97, 0.9
 
 def landmarks_among(pool: TreePool, outermost: FarthestList) -> FloatArray:
     """Return landmarks for the tree: the former centroid, and some among the records of the list, none assigned."""
-    # Records that are neighbors in the tree are near each other.
-    order = outermost.records[np.argsort(pool.tree.slots[outermost.records])]
     least, most = _LANDMARKS
     number = min(max(number_left(pool) // _RECORDS_PER_LANDMARK, least), most)
-    if len(order) < number:
+    if len(outermost.records) < number or pool.X.shape[1] < _LEAST_ATTRIBUTES:
         return outermost.origin[np.newaxis]
+    # Records that are neighbors in the tree are near each other.
+    order = outermost.records[np.argsort(pool.tree.slots[outermost.records])]
     points, starts = pool.X[order], np.linspace(0, len(order), number, endpoint=False).astype(np.int64)
     counts = np.diff(starts, append=len(order))
     means = np.add.reduceat(points, starts) / counts[:, np.newaxis]
