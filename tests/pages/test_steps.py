@@ -39,7 +39,7 @@ def test_the_eleven_records_show_the_quantities_of_the_paper_until_others_are_ty
     drawn = scene(settle(app), "steps")
     assert drawn["records"]["names"].count("5") == 4
     assert last(drawn["sides"], "loss")[1] == "0 %"
-    for typed, says in {"1, 2, x": "'x' is not a number", "1, 2": "fewer than k=3"}.items():
+    for typed, says in {"1, 2, x": "'x' is not a number", "1, 2": "fewer than k = 3"}.items():
         assert says in errors(open_page("steps", line=typed))[0]
 
 

@@ -64,7 +64,7 @@ def test_the_map_has_the_stored_points_where_their_risk_follows_from_k(monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(jobs.experiment, "run_one", None)  # the partitions are stored, only their risks are not
         app = open_page("choose_k", **query, ks="3-4", risk="record_linkage")
-    assert "stored with microagg" not in plain(app)  # what is computed here replaces what is stored
+    assert "not computed yet" not in plain(app)
     monkeypatch.setattr(jobs, "sweep", lambda *_, **how: Job("none", 0))
     # Who is found again only a partition can tell, and that of the best is stored.
     app = settle(choose(app, w_ks="3-6"))
