@@ -81,7 +81,7 @@ def test_what_stands_in_figures_is_legible(page, server, scheme):
     load_benchmark("wine")
     page.emulate_media(color_scheme=scheme)
     for address, says in (
-        ("choose_k?data=wine&ks=3,5,10&k=5&methods=mdav&method=mdav&limit=10", "meets the limit"),
+        ("choose_k?data=wine&ks=3,5,10&k=5&methods=mdav&method=mdav&limit=10", "meets the limits"),
         ("evidence", "has lower loss"),
         ("release?data=wine&k=5&method=mdav", "records in the class"),
     ):
