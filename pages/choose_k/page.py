@@ -44,7 +44,7 @@ def body() -> None:
     variants = methods.sweep_methods(workspace, names)
     chosen = methods.with_chosen(workspace, variants)
     answer.controls(workspace, lambda: answer.runs(workspace, chosen, _all_ks(workspace, ks)))
-    cells, risks = _cells(workspace, variants, ks, measure)
+    cells, risks = _cells(workspace, variants, ks)
     job = jobs.sweep(workspace, cells, risks=risks) if names else None
     _draw_answer(workspace, chosen, ks, job)
     on_map = _draw_controls(workspace)
@@ -72,7 +72,7 @@ def body() -> None:
     draw()
     certificate.watch_floor(workspace)
     search.section(workspace, rows, searching=searching)
-    _draw_table(workspace, rows, ks, risks=on_map is not None)
+    _draw_table(workspace, rows, ks, risks=risks)
 
 
 def _all_ks(workspace: Workspace, ks: Sequence[int]) -> list[int]:
@@ -82,11 +82,9 @@ def _all_ks(workspace: Workspace, ks: Sequence[int]) -> list[int]:
     return sorted({*ks, *(k for k in further if k <= certificate.most_k(workspace))})
 
 
-def _cells(
-    workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int], measure: str
-) -> tuple[list[jobs.Cell], bool]:
+def _cells(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> tuple[list[jobs.Cell], bool]:
     """Return what is to be computed, in this order, and whether with its risks."""
-    risks = measure == MAP or bool(workspace.requested) or not limits.current().by_k
+    risks = bool(workspace.requested) or not limits.current().by_k
     # Polishing takes long: the chosen k goes first then.
     order = spread(ks, first=state.current().k if any(method.polish for method in variants) else None)
     cells = [(method, k) for k in order for method in variants]

@@ -48,7 +48,7 @@ def picture(
     """Return the map of ``what``, a risk and a loss; ``select`` is called after a click."""
     risk, loss = what
     choices, measure = state.current(), measures.RISKS[risk]
-    rows = certificate.with_best(workspace, rows, ks, risks=True)
+    rows = certificate.with_best(workspace, rows, ks, risks=risk != "max_reidentification")
     measured = rows.dropna(subset=[risk, loss]) if risk in rows else rows.iloc[:0]
     if measured.empty:
         return waiting(measure, HEIGHT)
