@@ -163,7 +163,7 @@ def make(prepared: Prepared, table: IntoDataFrame) -> Release:
     """
     source, schema, chosen = prepared.source, prepared.source.schema, prepared.choices
     left_out = f" (after leaving out {counted(source.n_dropped, 'incomplete record')})" if source.n_dropped else ""
-    check_enough_records(len(source.records), chosen.k, f"the data{left_out}")
+    check_enough_records(source.n_released, chosen.k, f"the data{left_out}")
     for positions, stratum in source.named_strata():
         check_enough_records(len(positions), chosen.k, f"{stratum}{left_out}")
     if chosen.labels is not None:

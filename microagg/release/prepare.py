@@ -47,7 +47,7 @@ class Prepared:
         if (seed := self.choices.shuffle) is None:
             return None
         # With True instead of a seed, NumPy draws 128 bits from the operating system, which nothing records.
-        return np.random.default_rng(None if seed is True else seed).permutation(len(self.source.records))
+        return np.random.default_rng(None if seed is True else seed).permutation(self.source.n_released)
 
     @cached_property
     def numbers(self) -> Numbers | None:
@@ -72,7 +72,7 @@ class Prepared:
             scaled = None if self._reads_records else numbers
             X = self.source.records.take(rows) if scaled is None else scaled.Z[rows]
             kept_rules = rules if self.estimator.info.keeps_rules else None
-            share = len(rows) / len(self.source.records)
+            share = len(rows) / self.source.n_released
             partition = self.estimator.fit_part(X, kept_rules, None if classes is None else classes[rows], share)
         if not self.choices.polish and rules is None:
             return partition

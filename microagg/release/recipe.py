@@ -161,7 +161,7 @@ def _digests(prepared: Prepared) -> Iterator[tuple[str, str | None]]:
     """Yield the digests of the data. Each is computed only if those before it match the recipe."""
     yield "input_sha256", _digest(prepared.source.encoded)
     source, has_strata = prepared.source, bool(prepared.source.schema.strata)
-    yield "strata_sha256", _digest(stratum_codes(source.strata, len(source.records))) if has_strata else None
+    yield "strata_sha256", _digest(stratum_codes(source.strata, source.n_released)) if has_strata else None
     values = [[category(value).removesuffix(" 00:00:00") for value in part.values] for part in source.strata]
     yield "strata_values_sha256", digest_bytes(json.dumps(values).encode()) if has_strata else None
     yield "classes_sha256", None if source.classes is None else _digest(source.classes)

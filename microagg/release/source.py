@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from microagg.columns.records import Filled, Records
+from microagg.columns.records import Filled, Filling, Records
 from microagg.columns.scaling import Scaling
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
@@ -59,29 +59,29 @@ class Source:
     declared: Schema  # without the categories that missing values become
     missing: str | dict[Any, str]  # one of microagg.columns.records.GAPS, or one for each of some quasi-identifiers
     frame: pd.DataFrame  # all records, the quasi-identifiers read and filled, other columns as they are
-    encoded: FloatArray  # the quasi-identifiers of all records, not filled, shape (n, d); NaN where missing
     retained: NDArray[np.bool_]  # which records are released, shape (n,)
     filled: tuple[Filled, ...]  # the missing values that were filled, in the order of the quasi-identifiers
     schema: Schema  # with the categories that missing values become
-    records: Records  # the quasi-identifiers of the released records
+    constant: tuple[Any, ...]  # the quasi-identifiers that hold one value only in the released records
 
     @classmethod
     def of(cls, frame: pd.DataFrame, schema: Schema, missing: str | Mapping[Any, str] = "error") -> Self:
         """Return the source of releases of ``frame``, which has unique column names; raises as `Schema.fill`."""
         filling = schema.fill(frame, missing)
-        filled_schema = replace(schema, taxonomies=filling.taxonomies)
         values = filling.values if filling.retained.all() else filling.values[filling.retained]
-        return cls(
+        is_constant = (values == values[:1]).all(axis=0)
+        source = cls(
             table=frame,
             declared=schema,
             missing=dict(missing) if isinstance(missing, Mapping) else missing,
             frame=filling.frame,
-            encoded=filling.encoded,
             retained=filling.retained,
             filled=filling.filled,
-            schema=filled_schema,
-            records=Records(filled_schema.attributes, values),
+            schema=replace(schema, taxonomies=filling.taxonomies),
+            constant=tuple(schema.quasi_identifiers[j] for j in np.flatnonzero(is_constant)),
         )
+        source.__dict__["_filling"] = filling
+        return source
 
     @classmethod
     def of_options(cls, frame: pd.DataFrame, options: Mapping[str, Any]) -> Self:
@@ -89,16 +89,41 @@ class Source:
         return cls.of(frame, Schema.of_options(frame, options), options.get("missing", "error"))
 
     @cached_property
+    def _filling(self) -> Filling:
+        return self.declared.fill(self.table, self.missing)
+
+    @property
+    def encoded(self) -> FloatArray:
+        """The quasi-identifiers of all records, not filled, shape (n, d); NaN where missing."""
+        return self._filling.encoded
+
+    @cached_property
+    def records(self) -> Records:
+        """The quasi-identifiers of the released records."""
+        values = self._filling.values[self.retained] if self.n_dropped else self._filling.values
+        return Records(self.schema.attributes, values)
+
+    def forget_records(self) -> None:
+        """Free the memory of :attr:`encoded` and :attr:`records`, which are encoded anew when they are needed."""
+        self.__dict__.pop("_filling", None)
+        self.__dict__.pop("records", None)
+
+    @cached_property
+    def n_released(self) -> int:
+        """The number of records that are released."""
+        return int(np.count_nonzero(self.retained))
+
+    @cached_property
     def n_dropped(self) -> int:
         """The number of records that are not released."""
-        return int(np.count_nonzero(~self.retained))
+        return len(self.retained) - self.n_released
 
     def named_strata(self, rows: IntArray | None = None) -> list[tuple[IntArray, str]]:
         """Places of each stratum, or of the file, among released ``rows`` (by default all), and its name."""
-        rows = np.arange(len(self.records)) if rows is None else rows
+        rows = np.arange(self.n_released) if rows is None else rows
         if not self.schema.strata:
             return [(np.arange(len(rows)), "the file")]
-        codes = stratum_codes(self.strata, len(self.records))[rows]
+        codes = stratum_codes(self.strata, self.n_released)[rows]
         named = [(np.flatnonzero(codes == code), part) for code, part in enumerate(self.strata)]
         return [(at, f"stratum {stratum_name(self.schema.strata, part.values)}") for at, part in named if len(at)]
 
@@ -125,13 +150,6 @@ class Source:
         check_finite(weights, [name])
         check_weights(weights[:, 0], name)
         return weights[self.retained, 0]
-
-    @cached_property
-    def constant(self) -> tuple[Any, ...]:
-        """The quasi-identifiers that hold one value only in the released records."""
-        values = self.records.values
-        same = values.min(axis=0) == values.max(axis=0)
-        return tuple(self.schema.quasi_identifiers[j] for j in np.flatnonzero(same))
 
     @property
     def constant_note(self) -> str:
@@ -276,7 +294,7 @@ class Compared:
         default it is all, but :data:`SAMPLE` where there are categories and more than :data:`MOST_RECORDS` records, and
         fewer where these, or all, have very many values (:data:`MOST_VALUES`).
         """
-        n, numeric = len(source.records), source.schema.is_numeric
+        n, numeric = source.n_released, source.schema.is_numeric
         if not n:
             raise DataError("every record has a missing quasi-identifier: choose another treatment of missing values.")
         if sample is None:
@@ -290,6 +308,8 @@ class Compared:
         if numeric:
             X = np.ascontiguousarray(source.numbers(scale).Z[rows])
             X.setflags(write=False)
+        if len(rows) < n:
+            source.forget_records()  # of a large file, whose sample suffices until the release
         from microagg.optimum.problem import Problem  # which needs Numba
 
         problem = Problem.of(records, classes, strata=codes) if X is None else Problem.of(X, strata=codes)
@@ -341,7 +361,7 @@ class Compared:
     @property
     def n_complete(self) -> int:
         """The number of records that will be released."""
-        return len(self.source.records)
+        return self.source.n_released
 
     @property
     def is_sample(self) -> bool:

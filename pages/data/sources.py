@@ -112,6 +112,7 @@ def upload() -> None:
             with _READING if len(content) > _LARGE else nullcontext():
                 read = tables.READ.get(digest) or read_file(content, name=file.name, **reading)
                 tables.READ[digest] = read
+                tables.return_memory()
         except MicroaggError as error:
             details = (error.offers, error.lines) if isinstance(error, UnreadableError) else ()
             tables.refuse(tables.Refusal(file.name, digest, sentence(error), *details))

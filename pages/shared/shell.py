@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import gc
 import time
 from collections.abc import Callable
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlencode
 
-import pyarrow as pa
 import streamlit as st
 from streamlit import runtime
 from streamlit.navigation.page import StreamlitPage
@@ -145,11 +143,9 @@ def collect_garbage() -> None:
 
 
 def _free() -> None:
-    """Free cycles of objects, and return free memory to the system: reading a file leaves more than the file takes."""
+    """Free cycles of objects, and return free memory to the system."""
     gc.collect()
-    pa.default_memory_pool().release_unused()
-    with suppress(OSError, AttributeError):  # the C library of Linux
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    tables.return_memory()
 
 
 def _tab_closed(context: ScriptRunContext) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 from collections.abc import Hashable, Mapping
@@ -13,6 +14,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from microagg import DataError, DatasetUnavailableError, datasets
@@ -148,6 +150,13 @@ def first_file() -> BytesIO | None:
 def _content(path: str, changed: int, size: int) -> bytes:
     """Return the content of a file, read again if its time or size has ``changed``."""
     return Path(path).read_bytes()
+
+
+def return_memory() -> None:
+    """Return free memory to the system: reading a file, or encoding it, leaves more than it takes."""
+    pa.default_memory_pool().release_unused()
+    with suppress(OSError, AttributeError):  # the C library of Linux
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def title(name: str) -> str:

@@ -20,7 +20,7 @@ from microagg.studies.experiment import Result
 from microagg.studies.sweeps import Exposed
 from microagg.tables import digest_bytes
 from pages.shared import columns, state
-from pages.shared.tables import Table
+from pages.shared.tables import Table, return_memory
 from pages.shared.text import named
 
 
@@ -107,4 +107,6 @@ def _workspace(
 ) -> Workspace:
     source = Source.of_options(_table.frame, _arguments)
     n_drawn = None if sample == state.AS_USUAL else sample
-    return Workspace.of(source, scale, n_drawn, seed, table=_table, requested=requested)
+    workspace = Workspace.of(source, scale, n_drawn, seed, table=_table, requested=requested)
+    return_memory()
+    return workspace
