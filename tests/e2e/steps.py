@@ -156,8 +156,11 @@ def suppress_detached():
 
 
 def wait_for_answer(page):
-    """Wait until Choose k has computed all runs, and its answer to the limits leads on."""
-    page.locator(".st-key-answer").get_by_role("link", name="Release →").wait_for()
+    """Wait until Choose k has computed all runs, and its answer to the limits leads on.
+
+    While a page is drawn anew, the links of before stand below those of now.
+    """
+    page.locator(".st-key-answer").get_by_role("link", name="Release →").first.wait_for()
 
 
 def click_point(page, line, place, click=None):
