@@ -61,6 +61,7 @@ def definition(key: str) -> str:
     steps = re.sub(r":(?:mod|func|class):`~?([^`]*)`", r"`\1`", steps)
     # Markdown knows no steps with letters: each is a paragraph of its own.
     steps = re.sub(r"(?m)^( +)([a-h])\. ", r"\n\1\2\\. ", steps)
+    steps = re.sub(r"(?<=[\w)]) - (?=[\w(‖])|(?<=k)-(?=\d)|(?<=u)-(?=k)", " − ", steps)
     # A star in a formula is no Markdown.
     return re.sub(r"``([^`]*)``", r"`\1`", steps).replace("*", r"\*")
 

@@ -188,7 +188,7 @@ def test_choices_and_versions_are_said_in_words(frame):
 def test_where_the_choice_stands_among_what_was_compared(release, tmp_path):
     page = Page(html(release, tmp_path, comparison=COMPARISON))
     said = page.said()
-    assert page.below("strong")[-1] == "20.0 %"
+    assert page.below("strong")[-1] == "20.0\u00a0%"
     for says in (
         "k MDAV* MDAV Other Lower bound 3 10.0 % 9.00 % – 8.00 % 5 20.0 % 18.0 % 25.0 % 12.0 % 10 30.0 % – – 21.0 %",
         "6 releases by 3 methods",

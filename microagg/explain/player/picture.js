@@ -27,7 +27,8 @@ const color = (group) => COLORS[group % COLORS.length];
 const mean = (numbers) => numbers.reduce((total, number) => total + number, 0) / numbers.length;
 const between = (low, number, high) => Math.max(low, Math.min(number, high));
 const short = (name, most = 14) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
-const written = (number) => String(Number(number.toPrecision(4)));
+const minus = (text) => String(text).replaceAll("-", "−");
+const written = (number) => minus(Number(number.toPrecision(4)));
 
 /** Return the outline of a record of a group: a circle, a square or a diamond; a circle where it is in none. */
 function outline(group, r) {
@@ -64,7 +65,7 @@ function ticks(low, high, most) {
   const digits = between(1, Math.ceil(Math.log10(largest / step)) + 1, 15), places = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
     const number = Number((i * step).toPrecision(digits));
-    places.push([i * step, largest >= 1e6 && number ? number.toExponential().replace("e+", "e") : String(number)]);
+    places.push([i * step, minus(largest >= 1e6 && number ? number.toExponential().replace("e+", "e") : number)]);
   }
   return places;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Mapping
 from importlib import resources
@@ -48,7 +49,7 @@ def document(contents: Mapping[str, Any]) -> str:
     report = contents["report"]
     findings = [finding | {"accepted": finding in report["accepted"]} for finding in report["findings"]]
     template = environment.from_string(files.joinpath("report.html").read_text(encoding="utf-8"))
-    return template.render(
+    text = template.render(
         **contents,
         style=files.joinpath("report.css").read_text(encoding="utf-8"),
         losses=_losses(contents),
@@ -59,6 +60,8 @@ def document(contents: Mapping[str, Any]) -> str:
         attributes=_attributes(contents["assessment"]),
         ranges={measure["key"]: _range(measure) for measure in contents["measures"]},
     )
+    # A number and its unit stand in one line; commands stay as they are typed.
+    return re.sub(r"(<code.*?</code>)|(?<=\d) %", lambda part: part[1] or "\u00a0%", text, flags=re.S)
 
 
 def _losses(contents: Mapping[str, Any]) -> dict[str, Any] | None:
