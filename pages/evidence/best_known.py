@@ -26,8 +26,9 @@ def section() -> None:
     widest = table.sort_values("gap").iloc[-1]
     st.markdown(
         "The **gap** says how far a partition can be from the optimum at most: 100 · (loss / lower bound − 1). Of "
-        f"**{count(len(table), 'cell')}** (a data set at a k), **{proven} are proven optimal**, and {near} have a gap of at "
-        f"most {_NEAR:g} %. The partitions come with the package, as `microagg.landscape.best`. You can offer better ones."
+        f"**{count(len(table), 'cell')}** (a data set at a k; each random one counts), **{proven} are proven optimal**, "
+        f"and {near} have a gap of at most {_NEAR:g}\u00a0%. The partitions come with the package, as `microagg.landscape.best`. "
+        "You can offer better ones."
     )
     show_figure(
         figures.gap_matrix(table),
@@ -36,7 +37,7 @@ def section() -> None:
         alt="Gap of the best known partition of each data set at each k, in percent.",
     )
     st.caption(
-        "Gap in percent; ★ is proven optimal. SimU and SimC are five random data sets each: the widest gap counts. The "
+        "Gap in percent; ★ is proven optimal. SimU and SimC are five random data sets each: the widest gap is shown. The "
         "loss of Adult is Total-IL (it has categories), that of all others the SSE of z-scores."
     )
     _one(table)

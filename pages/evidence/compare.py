@@ -99,10 +99,12 @@ def _duel_panel(
     )
     figure.add_hline(y=0, line={"color": theme.NEUTRAL, "width": 1})
     if with_names:
-        for name, color, anchor, y in ((titles[0], colors[0], "top", 1), (titles[1], colors[1], "bottom", 0)):
+        # The first stands above the plot, where no line of the grid crosses it.
+        for name, color, y in ((titles[0], colors[0], 1), (titles[1], colors[1], 0)):
             if abs(span[y]) < 0.2 * (span[1] - span[0]):
                 continue  # without bars on its side, a label would touch the axis
-            look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": anchor, "showarrow": False}
+            look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+            look["yshift"] = -4 * y  # as high as there is room
             text = f'<span style="color:{color}">{"▲" if y else "▼"}</span> {name} has lower loss'
             figure.add_annotation(text=text, font={"size": 12}, x=0.02, y=y, **look)
     _broken_axis(figure)
@@ -157,7 +159,8 @@ def _time() -> None:
     show_figure(figures.loss_and_time(table), title=conclusions.describe_pareto(table, k), key="time", alt=alt)
     st.caption(
         "Dotted line: the Pareto front, on which a lower loss takes more time. It leaves out a method if another one is "
-        f"as good in both, to within {landscape.LESS_LOSS:g} % of loss and {landscape.LESS_TIME:g} % of time."
+        f"as good in both, to within {landscape.LESS_LOSS:g} % of loss and {landscape.LESS_TIME:g} % of time. Methods that "
+        "took too long on a data set are not shown."
     )
 
 

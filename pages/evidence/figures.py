@@ -159,7 +159,7 @@ def against_printed(table: pd.DataFrame) -> go.Figure:
     ]
     bars = (
         (lower, "best known partition", theme.HIGHLIGHT, notes),
-        (possible, "between it and the lower bound", theme.FLOOR_FILL, [f"gap {gap:.3g} %" for gap in table["gap"]]),
+        (possible, "between it and the lower bound", theme.NEUTRAL, [f"gap {gap:.3g} %" for gap in table["gap"]]),
     )
     for height, name, color, texts in bars:
         look = {"name": name, "marker": {"color": color, "line_width": 0}, "customdata": texts}

@@ -165,7 +165,7 @@ def matrix(
         hovertemplate="<b>%{y}, %{x}</b><br>%{customdata}<extra></extra>",
         hoverongaps=False,
     )
-    figure.update_xaxes(side="top", tickangle=-40)
+    figure.update_xaxes(side="top", autotickangles=[0, -40])
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return finish(figure, _AROUND + _ROW * len(rows))
 
