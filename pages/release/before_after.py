@@ -66,7 +66,7 @@ def _draw_tiles(figures: Sequence[Figure]) -> None:
         delta = None if figure.before is None else f"before: {in_unit(figure.before, measure.unit)}"
         direction = "lower" if measure.better == "low" else "higher"
         explanation = escape_markdown(f"{measure.meaning} The {direction}, the better. {measure.source}")
-        title, after = escape_markdown(_title(figure)), in_unit(figure.after, measure.unit)
+        title, after = escape_markdown(measure.title), in_unit(figure.after, measure.unit)
         with column:
             st.metric(title, after, delta, delta_color="off", delta_arrow="off", help=explanation)
             st.caption(escape_markdown(figure.sentence))
@@ -94,9 +94,11 @@ def _table(figures: Sequence[Figure]) -> None:
         "released": st.column_config.TextColumn("Released", width="small", alignment="right"),
         "sentence": st.column_config.TextColumn("What it says", width=520),
         "better": st.column_config.TextColumn("Better", width="small"),
-        "source": "Source",
+        "source": st.column_config.TextColumn("Source", width=300),
     }
-    show_table(pd.DataFrame(rows), row_height=72, columns=columns)  # lines are broken in rows above 64 pixels
+    table = pd.DataFrame(rows)
+    table = table.loc[:, (table != "").any()]  # no column "Before" if no measure has a value before
+    show_table(table, row_height=72, columns=columns)  # lines are broken in rows above 64 pixels
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)
@@ -133,7 +135,7 @@ def _class_sizes(workspace: Workspace, release: Release, identity: Hashable) -> 
             constraintext="none",
             cliponaxis=False,
         )
-    figure.add_vline(x=starts.index(k) - 0.5, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"})
+    figure.add_vline(x=starts.index(k) - 0.5, line={"color": theme.HIGHLIGHT, "width": 2, "dash": "dot"})
     figure.update_xaxes(title=f"records in the class (dotted: k = {k:,})", type="category")
     figure.update_yaxes(title="records (%)", range=(0, 112), tickvals=[0, 50, 100])
     figure.update_layout(bargap=0.3, showlegend=True)
@@ -292,7 +294,7 @@ def _distribution(workspace: Workspace, name: str, before: pd.DataFrame, release
         mean = f"stays {old_mean}" if old_mean == new_mean else f"goes from {old_mean} to {new_mean}"
         message = f"the spread {'grows' if shrinks < 0 else 'shrinks'} by {percent(abs(shrinks), 2)}, the mean {mean}"
     elif _has_order(old) and not _has_order(new):
-        message = f"on average a range spans {change['lost']:.3g} % of all values"
+        message = f"on average a range spans {percent(change['lost'])} of all values"
         released = "released, ranges spread evenly"
     else:
         masked = 100 * float(new.eq(ANYTHING).mean())
@@ -320,9 +322,10 @@ def _side_by_side(before: pd.DataFrame, release: Release, columns: Sequence[str]
     order = order[pd.Series(labels[order]).groupby(labels[order]).cumcount() < _SHOWN_OF_A_GROUP][:_SHOWN_RECORDS]
     old, new = before[names].iloc[order], release.frame[names].iloc[order]
     pairs: dict[str, np.ndarray] = {}
-    for name in names:
-        pairs[f"{name} "] = old[name].astype(object).map(_short).to_numpy()
-        pairs[f"→ {name}"] = new[name].astype(object).map(_short).to_numpy()
+    shown: dict[str, Any] = {"group": st.column_config.NumberColumn("Group", pinned=True, width="small")}
+    for title, values in [each for name in names for each in ((f"{name} ", old[name]), (f"→ {name}", new[name]))]:
+        pairs[title] = values.astype(object).map(_short).to_numpy()
+        shown[title] = st.column_config.TextColumn(alignment="right" if is_numeric_dtype(values) else "left")
     view = pd.DataFrame({"group": labels[order] + 1, **pairs}, index=range(len(order)))
     band = (labels[order] % 2).astype(bool)
 
@@ -330,7 +333,6 @@ def _side_by_side(before: pd.DataFrame, release: Release, columns: Sequence[str]
         bold = "font-weight: 600" if str(column.name).startswith("→ ") else ""
         return [f"background-color: {theme.BAND if dark else 'transparent'}; {bold}" for dark in band]
 
-    group = st.column_config.NumberColumn("Group", pinned=True, width="small")
     message = (
         f"{len(order)} of {count(len(labels), 'record')}, group by group, at most {_SHOWN_OF_A_GROUP} of each: each "
         "original value and the released one (→)."
@@ -338,7 +340,7 @@ def _side_by_side(before: pd.DataFrame, release: Release, columns: Sequence[str]
     if (new.astype(object) == ANYTHING).to_numpy().any():
         message += f" {escape_markdown(ANYTHING)} stands for anything."
     with folded:
-        show_table(view.style.apply(tint, axis=0), {"group": group}, height=420)
+        show_table(view.style.apply(tint, axis=0), shown, height=420)
         st.caption(message)
         _show_first(_SHOWN_BESIDE, len(columns))
 

@@ -157,6 +157,8 @@ def _finding(workspace: Workspace, finding: Finding, identity: Hashable) -> None
             page, label = CHECKS[code].page, CHECKS[code].cure
             if code == "homogeneity" and not workspace.schema.confidential:
                 page, label = "data", "Mark confidential columns"
+            if code == "one-value" and 2 * state.current().k > workspace.n_complete:  # all records form one group
+                page, label = "choose_k", "Choose another k"
             st.button(f"{label} →", on_click=shell.lead_to, args=(page,), key=f"cure_{key}")
         if finding in overridden:
             st.caption(f"Overridden: {escape_markdown(overridden[finding] or 'no reason given')}. The report has it.")

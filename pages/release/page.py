@@ -31,6 +31,8 @@ def body() -> None:
         identity = released.identity(workspace)
         release = released.release_of(workspace, identity)
         if release is None:
+            if state.current().k > certificate.most_k(workspace):
+                st.button("Choose another k →", on_click=shell.lead_to, args=("choose_k",))
             return
         data, counted = files.written(identity, files.released_name(workspace), release, workspace.table.read)
         release, identity = released.with_earlier(workspace, release, identity)
