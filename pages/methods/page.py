@@ -101,8 +101,8 @@ def _all() -> None:
     st.header(f"All {len(ALGORITHMS)} algorithms")
     st.markdown(
         f"In every result, each group has at least k records; ties go to the lowest record. All algorithms take numeric "
-        f"attributes and compare squared Euclidean distances. {len(mixed)} also take **ordinal and nominal** ones, with the "
-        f"share of an attribute's range or taxonomy as distance: {listing([methods.title_of(key) for key in mixed])}."
+        f"attributes and compare squared Euclidean distances. {len(mixed)} also take **ordinal and nominal** ones: "
+        f"{listing([methods.title_of(key) for key in mixed])}. They compare shares of an attribute's range or taxonomy."
     )
     table = pd.DataFrame(
         [

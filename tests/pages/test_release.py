@@ -315,6 +315,13 @@ def test_integers_stay_whole_unless_all_digits_are_kept(seen):
     assert "." in pd.read_csv(io.BytesIO(seen.data), dtype=str)["age"].str.cat()
 
 
+@pytest.mark.parametrize("k", ["90", "179"])
+def test_a_k_that_is_too_large_has_a_cure(k):
+    """All 178 records form one group, or none."""
+    app = open_page("release", data="wine", k=k)
+    assert "Choose another k →" in [own.label for own in app.button]
+
+
 def test_risk_and_utility_stand_before_and_after_and_the_rest_in_tables(seen, monkeypatch):
     app = open_page("release", data="wine", k="4", risk_limit="20")
     found, shown = seen.release.assess(), tiles(app)
