@@ -85,6 +85,7 @@ def _source(results: literature.Stored, paper: str, table: str) -> None:
 
 def _table(chosen: list[Figure], results: dict[str, Computed]) -> None:
     table = literature.comparison(chosen, results)
+    table["method"] = table["method"].str.replace("mu-", "µ-")
     computed = table.dropna(subset="difference")
     if not computed.empty:
         st.markdown(f"**{escape_markdown(literature.conclusion(computed))}**")

@@ -19,7 +19,7 @@ from microagg.optimum.formatting import in_unit
 from microagg.release import Assessment, Figure, Report, distribution
 from pages.shared import released, state, theme
 from pages.shared.figures import finish, show_figure, show_table
-from pages.shared.text import count, escape_html, escape_markdown, number, percent, shortened
+from pages.shared.text import count, escape_html, escape_markdown, number, percent, shortened, unbroken
 from pages.shared.workspace import Workspace
 
 # The title of each part, and the figures of it that are open; the others fold. The verdict has the risk and the loss.
@@ -82,7 +82,7 @@ def _table(figures: Sequence[Figure]) -> None:
             "measure": _title(figure),
             "before": "" if figure.before is None else in_unit(figure.before, figure.measure.unit),
             "released": in_unit(figure.after, figure.measure.unit),
-            "sentence": figure.sentence,
+            "sentence": unbroken(figure.sentence),
             "better": "lower" if figure.measure.better == "low" else "higher",
             "source": figure.measure.source,
         }
@@ -92,13 +92,14 @@ def _table(figures: Sequence[Figure]) -> None:
         "measure": st.column_config.TextColumn("Measure", pinned=True),
         "before": st.column_config.TextColumn("Before", width="small", alignment="right"),
         "released": st.column_config.TextColumn("Released", width="small", alignment="right"),
-        "sentence": st.column_config.TextColumn("What it says", width=520),
+        "sentence": st.column_config.TextColumn("What it says", width=460),
         "better": st.column_config.TextColumn("Better", width="small"),
-        "source": st.column_config.TextColumn("Source", width=300),
+        "source": st.column_config.TextColumn("Source", width=280),
     }
     table = pd.DataFrame(rows)
     table = table.loc[:, (table != "").any()]  # no column "Before" if no measure has a value before
-    show_table(table, row_height=72, columns=columns)  # lines are broken in rows above 64 pixels
+    lines = 1 + max(map(len, table["sentence"])) // 62
+    show_table(table, row_height=max(72, 18 * lines + 10), columns=columns)  # lines are broken in rows above 64 pixels
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)

@@ -31,6 +31,7 @@ __all__ = [
     "percent",
     "sentence",
     "shortened",
+    "unbroken",
     "value",
 ]
 
@@ -45,8 +46,12 @@ _ADDRESS = re.compile(r"(?i)(https?|www|@)(?=[:.\w])")
 
 def escape_markdown(text: object) -> str:
     """Return ``text`` so that Streamlit's Markdown shows it literally, without links."""
-    joined = _UNBROKEN.sub("\u00a0", " ".join(str(text).split()))
-    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", joined))
+    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", unbroken(text)))
+
+
+def unbroken(text: object) -> str:
+    """Return ``text`` in one line that is not broken within 20 % and k = 5."""
+    return _UNBROKEN.sub("\u00a0", " ".join(str(text).split()))
 
 
 def sentence(error: object) -> str:
