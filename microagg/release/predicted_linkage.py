@@ -489,8 +489,9 @@ def _left_out_regression(X: FloatArray, y: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _nearest_code(x: FloatArray, codes: IntArray) -> IntArray:
-    """Code of the other record that is nearest in ``x``."""
-    order, places = np.argsort(x, kind="stable"), np.arange(len(x))
+    """Code of the other record that is nearest in ``x``; of equally near ones any, as a file may be sorted."""
+    order, places = np.random.default_rng(0).permutation(len(x)), np.arange(len(x))
+    order = order[np.argsort(x[order], kind="stable")]
     gaps = np.concatenate([[np.inf], np.diff(x[order]), [np.inf]])
     nearest = np.empty_like(codes)
     nearest[order] = codes[order][np.where(gaps[:-1] <= gaps[1:], places - 1, places + 1)]

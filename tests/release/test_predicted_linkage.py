@@ -94,6 +94,13 @@ def test_columns_are_predicted_together_only_if_they_help():
     assert sorted(found) == [("group",), ("net",)]
 
 
+def test_the_order_of_a_sorted_file_predicts_nothing():
+    frame = people().sort_values("illness", ignore_index=True)
+    sex = np.random.default_rng(3).integers(0, 2, N)
+    scattered = np.arange(N) % (N // 5)
+    assert predicted_linkage(pd.DataFrame({"sex": sex}), frame[["illness"]], scattered) == ()
+
+
 def test_columns_that_predict_are_named():
     frame = people()
     [total] = predicted_linkage(frame[["income", "spouse"]], frame[["total"]], np.arange(N) // 5)
