@@ -196,7 +196,8 @@ def figure(value: float, *others: float) -> str:
 def interval(numbers: FloatArray) -> str:
     """``1,581 to 95,880``: the least and the greatest number, written alike."""
     low, high = float(numbers.min()), float(numbers.max())
-    return f"{figure(low, high)} to {figure(high, low)}"
+    separated = 0 if low >= 1_000 and high <= 2_100 else 10_000  # years have no thousands separators
+    return f"{figure(low, high, separated)} to {figure(high, low, separated)}"
 
 
 def _numbers(column: ColumnValues, numbers: FloatArray, labels: Mapping[Any, str] = {}) -> Reading:

@@ -13,7 +13,7 @@ _MAX_ZERO = 5e-7
 
 def percent(value: float, digits: int = 3) -> str:
     """Text of an information loss in percent, with ``digits`` significant digits and at most six decimals."""
-    return f"{value:.{min(_decimals(value, digits), 6)}f} %"
+    return f"{value:,.{min(_decimals(value, digits), 6)}f} %"
 
 
 def _decimals(value: float, significant: int) -> int:

@@ -305,14 +305,16 @@ def _draw_table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], *, 
         "n_groups": "Groups",
         "smallest_group": "Smallest group",
         "largest_group": "Largest group",
+        "seconds": number("Time (s)", format="plain", help="On this machine; of stored runs on another one."),
         "params": st.column_config.TextColumn("Parameters", width=230 if numeric else 335),
-        "seconds": number("Time (s)", format="%.2g", help="On this machine; of stored runs on another one."),
     }
     st.header("All runs")
     height = min(35 * (len(rows) + 1) + 3, 320)
     shown = rows.sort_values(["k", "information_loss"])[list(columns)]
     shares = [name for name in ("classification", *RISKS) if name in shown]
-    show_table(shown.assign(**{name: 100 * shown[name] for name in shares}), columns, height=height)
+    # Two significant digits: as a format, they would write 120 seconds as 1.2e+2.
+    seconds = [float(f"{time:.2g}") for time in shown["seconds"]]
+    show_table(shown.assign(**{name: 100 * shown[name] for name in shares}, seconds=seconds), columns, height=height)
     data = rows.drop(columns=["settings", "title", "stored"], errors="ignore")
     download("Download this table (CSV)", lambda: to_csv(data), "information_loss.csv")
 

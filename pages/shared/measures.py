@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from microagg.metrics.risk import MEASURES
+from microagg.optimum.formatting import percent
 
 
 @dataclass(frozen=True)
 class Measure:
     label: str  # in a picker
     axis: str  # the title of its axis, with the unit
-    digits: str  # format of a value with its unit, for str.format
+    text: Callable[[float], str]  # a value with its unit
     meaning: str  # in Markdown
     factor: float = 1  # from the results to the unit of the axis
     steep: bool = False  # whether its axis is logarithmic
@@ -20,7 +22,7 @@ class Measure:
 _SECONDS = Measure(
     "Time",
     "time (seconds)",
-    "{:.3g} s",
+    "{:.3g} s".format,
     "**Time** of one run, while others may run beside it.",
     steep=True,
 )
@@ -30,7 +32,7 @@ NUMBERS = {
     "information_loss": Measure(
         "Loss",
         "information loss IL (%)",
-        "{:.4g} %",
+        "{:.4g} %".format,
         "**Information loss (IL)** = 100 · SSE / SST: the share of the data's variation that lies within groups.",
     ),
     "seconds": _SECONDS,
@@ -39,7 +41,7 @@ NUMBERS = {
 _GAP = Measure(
     "Gap",
     "gap to the lower bound (%)",
-    "{:.3g} %",
+    percent,
     "**Gap** = 100 · (loss / lower bound − 1): how far a partition can be from the optimum at most. 0 % is proven optimal.",
 )
 
@@ -48,21 +50,21 @@ CATEGORIES = {
     "information_loss": Measure(
         "Loss",
         "information loss Total-IL (%)",
-        "{:.4g} %",
+        "{:.4g} %".format,
         "**Information loss (Total-IL)**: the mean over records and attributes of the width of the released range, or the "
         "height of the common ancestor, as a share of the largest. 0 % keeps every value, 100 % removes all detail.",
     ),
     "discernibility": Measure(
         "Discernibility",
         "discernibility DM = Σ (group size)²",
-        "{:,.0f}",
+        "{:,.0f}".format,
         "**Discernibility (DM)**: the sum of the squared group sizes. It is lowest when all groups have k records.",
         steep=True,
     ),
     "classification": Measure(
         "Classification",
         "classification metric CM (% of records)",
-        "{:.4g} %",
+        "{:.4g} %".format,
         "**Classification metric (CM)**: the share of records whose class label is not the most frequent one of their "
         "group. The lower it is, the better the release serves to predict the class label.",
         factor=100,
@@ -84,7 +86,7 @@ def _risk(name: str, label: str, axis: str, further: str = "") -> Measure:
     risk = MEASURES[name]
     title, meaning = (text[0].lower() + text[1:] for text in (risk.title, risk.meaning))
     meaning = f"**{label}** ({title}): {meaning}{further}"
-    return Measure(label, axis, "{:.4g} %", meaning, factor=100, steep=True)
+    return Measure(label, axis, "{:.4g} %".format, meaning, factor=100, steep=True)
 
 
 #: The risks of a risk map.
