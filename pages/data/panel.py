@@ -175,8 +175,8 @@ def bars(counts: Mapping[str, int]) -> go.Figure:
         marker={"color": theme.NEUTRAL},
         hovertemplate="<b>%{y}</b><br>%{x:,} records<extra></extra>",
     )
-    figure.update_xaxes(title="records")
-    figure.update_yaxes(type="category", autorange="reversed")
+    figure.update_xaxes(title="records", showgrid=True)
+    figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
     figure.update_layout(bargap=0.25)
     return finish(figure, min(max(160, 24 * len(counts) + 60), 900))
 

@@ -17,6 +17,7 @@ from pages.shared.workspace import Workspace
 _ROW, _HEADER = 32, 38  # pixels
 _MOST_ROWS = 25  # with more, the table scrolls
 _MOST_NAMES = 12  # that are listed
+_MEASURED = 10  # rows to which Streamlit fits the width of a column
 _MARKED = "background-color: rgba(230, 159, 0, 0.16)"  # legible on a light and on a dark page
 _TOOLS = "selected_columns"
 
@@ -38,7 +39,6 @@ def tools(table: Table, names: Sequence[str]) -> None:
         if suggested := [column.name for column in ticked if not column.decided]:
             label = f"Accept {count(len(suggested), 'suggestion')}"
             st.button(label, key="accept_ticked", on_click=_accept, args=(table, names, suggested))
-        # Last, as the table's own bar covers the end of this line while the pointer is on the table.
         st.caption("Click a row to open its column. Tick rows to set several columns.", width="content")
 
 
@@ -82,7 +82,11 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], reason
     tint = [_MARKED if name in reasons_to_look else "" for name in names]
     is_open = state.current().attribute in names  # the panel has the label, which leaves room for the reason
     empty = {name for name in ("label", "why") if not rows[name].any() or (name == "label" and is_open)}
-    longest, is_long = max(map(len, rows["why"]), default=0), max(map(len, names)) > 28
+    longest = max(map(len, rows["why"]), default=0)
+    # Streamlit fits a column to its first rows only, and a long name would hide the other columns.
+    longest_name = max(names, key=len)
+    fits = longest_name in names[:_MEASURED] and len(longest_name) <= 28
+    width = None if fits else min(9 * len(longest_name) + 20, 200)
     height = "content" if len(names) <= _MOST_ROWS else _HEADER + _MOST_ROWS * _ROW
     selectable: Any = st.dataframe  # whose annotations do not know such options of columns
     selectable(
@@ -101,8 +105,7 @@ def show(table: Table, workspace: Workspace | None, names: Sequence[str], reason
             "mark": st.column_config.TextColumn(
                 "", width=28, pinned=True, help="⚠ needs a decision or a look · ○ suggested · ✓ decided"
             ),
-            # A long name would hide the other columns.
-            "column": st.column_config.TextColumn("Column", pinned=True, width=200 if is_long else None),
+            "column": st.column_config.TextColumn("Column", pinned=True, width=width),
             "label": st.column_config.TextColumn("Label", help="The label of the variable in the file.", width=150),
             "role": "Role",
             "kind": "Kind",
