@@ -141,8 +141,6 @@ def risk_map(
     risks = [(name, measure) for name, measure in RISKS.items() if name in runs]
     runs["hover"] = [_hover_text(row, risks, loss, of_loss) for _, row in runs.iterrows()]
     runs["label"] = _labels(runs, across, upward)
-    # A label left of the first points would lie on the numbers of the axis.
-    runs["side"] = ["center" if across.share(x) < 0.15 else "left" for x in runs["x"]]
     for variant, part in runs.groupby("variant", sort=False):
         # Results at single values of k are no line.
         _method(figure, str(variant), part, single=variant == state.FOUND and len(part) < runs["k"].nunique())
@@ -150,8 +148,8 @@ def risk_map(
     line = {"color": theme.FLOOR_FILL, "width": 1.5, "shape": "hv"}
     add_line(figure, front["x"], front["y"], "lowest loss at each risk", line)
     at = runs[(runs["variant"] == selected[0]) & (runs["k"] == selected[1])] if selected else runs.iloc[:0]
-    if not at.empty:
-        ring(figure, at["x"], at["y"], "chosen")
+    if selected and not at.empty:
+        ring(figure, at["x"], at["y"], "chosen", theme.style(selected[0]).color)
     figure.update_xaxes(title=of_risk.axis, **across.layout())
     figure.update_yaxes(title=of_loss.axis, **upward.layout())
     figure.update_layout(clickmode="event+select", showlegend=True)
@@ -229,7 +227,7 @@ def _method(figure: go.Figure, variant: str, part: pd.DataFrame, *, single: bool
         name=escape_html(part["title"].iloc[0]),
         mode="markers+text" if single else "lines+markers+text",
         text=part["label"],
-        textposition=[f"bottom {side}" for side in part["side"]],
+        textposition="bottom left",
         textfont={"size": 12},
         line={"color": f"{style.color}80", "dash": style.dash, "width": 1},
         marker={
@@ -261,7 +259,7 @@ def _labels(runs: pd.DataFrame, across: Axis, upward: Axis) -> list[str]:
 def _hover_text(row: pd.Series, risks: Iterable[tuple[str, Measure]], loss: str, of_loss: Measure) -> str:
     lines = [
         f"<b>{escape_html(row['title'])}, k = {row['k']:,}</b>",
-        f"{of_loss.digits.format(of_loss.factor * row[loss])}  {of_loss.label}",
+        f"{of_loss.text(of_loss.factor * row[loss])}  {of_loss.label}",
         *(f"{percent(of.factor * row[name])}  {of.label}" for name, of in risks if not math.isnan(row[name])),
     ]
     lines.append(f"{row['n_groups']:,} groups, the smallest of {count(row['smallest_group'], 'record')}")

@@ -43,7 +43,7 @@ def show(workspace: Workspace, sides: Sequence[Side], *, differences: bool) -> N
         where = " on both sides" if len(sides) > 1 else ""
         marks = "Joined to their mean: the groups with the largest loss."
         if differences:
-            marks = "Colored: records whose loss is lower on this side. Faded: records grouped alike on both sides."
+            marks = "Colored: records whose loss is lower on this side; gray: not lower. Faded: grouped alike on both sides."
         st.caption(f"{marks} Click a record, or a row of the table below, to see its group{where} with its values.")
         return
     place, number = group

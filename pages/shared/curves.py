@@ -60,7 +60,7 @@ class _Chart:
         texts = [f"<b>k = {x:,}</b>" if self.across == "k" else f"<b>{count(x, 'record')}</b>"]
         lines = self._at[x]
         for line in lines[:_MOST]:
-            value = self.measure.digits.format(self.measure.factor * line.value)
+            value = self.measure.text(self.measure.factor * line.value)
             text = f"{value}  {escape_html(line.title)}"
             color = theme.style(line.variant).color
             texts.append(
@@ -178,8 +178,8 @@ def measure_curves(
     for variant, part in rows.groupby("variant", sort=False):
         chart.line(str(variant), part.sort_values(across))
     chosen = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
-    if not chosen.empty:
-        ring(figure, chosen[across], measure.factor * chosen[name], "chosen")
+    if selected and not chosen.empty:
+        ring(figure, chosen[across], measure.factor * chosen[name], "chosen", theme.style(selected[0]).color)
     up = chart.measure_axis()
     along = _across_axis(figure, positions, against)
     lines = [trace for trace in figure.data if trace.name not in ("lowest loss", "chosen")]
@@ -188,8 +188,7 @@ def measure_curves(
     if against == "k":
         chart.targets(along, rules=limits is not None)
         if selected:
-            line_at_k = {"color": theme.HIGHLIGHT, "width": 1, "dash": "dot"}
-            figure.add_vline(selected[1], line=line_at_k, layer="below", name="chosen k")
+            figure.add_vline(selected[1], line=_DOTTED, layer="below", name="chosen k")
     figure.update_layout(clickmode="event+select")
     finish(figure, height)
     _name_lines(figure, lines, along[1], up)

@@ -138,7 +138,7 @@ def finish(figure: go.Figure, height: int, margin: Mapping[str, int] | None = No
     if scrolls:
         layout.dragmode = False
     for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
-        axis.automargin, axis.separatethousands = not margin, True
+        axis.automargin, axis.separatethousands, axis.exponentformat = not margin, True, "none"
         if scrolls:
             axis.fixedrange = True
     return figure
@@ -174,8 +174,14 @@ def add_line(figure: go.Figure, x: Any, y: Any, name: str | None, line: Mapping[
     figure.add_scatter(x=x, y=y, name=name, mode="lines", line=dict(line), hoverinfo="skip", **how)
 
 
-def ring(figure: go.Figure, x: Sequence[Any] | pd.Series, y: Sequence[Any] | pd.Series, name: str) -> None:
-    marker = {"symbol": "circle-open", "size": 20, "color": theme.HIGHLIGHT, "line": {"width": 3}}
+def ring(
+    figure: go.Figure,
+    x: Sequence[Any] | pd.Series,
+    y: Sequence[Any] | pd.Series,
+    name: str,
+    color: str = theme.HIGHLIGHT,
+) -> None:
+    marker = {"symbol": "circle-open", "size": 20, "color": color, "line": {"width": 3}}
     figure.add_scatter(x=x, y=y, mode="markers", marker=marker, hoverinfo="skip", name=name, showlegend=True)
 
 
@@ -267,14 +273,14 @@ def groups_on_plane(
     if titles is None:
         figure.update_xaxes(visible=False).update_yaxes(visible=False, scaleanchor="x")
     else:
-        figure.update_xaxes(title=titles[0]).update_yaxes(title=titles[1], tickformat=",")
+        figure.update_xaxes(title=titles[0]).update_yaxes(title=titles[1], showgrid=False)
     return finish(figure, 350)
 
 
 # --- axes ---------------------------------------------------------------------------------------------------------------
 
 _STEEP = 4  # an axis is logarithmic if its largest value is at least this many times the smallest
-_BEFORE, _BEYOND = 0.1, 0.06  # the room of an axis before and beyond its values, as a share of their range
+_BEFORE, _BEYOND = 0.18, 0.06  # the room of an axis before and beyond its values, as a share of their range
 _TICKS = (1, 2, 3, 5)  # ticks of a logarithmic axis over few decades: these, times powers of ten
 
 
