@@ -46,7 +46,12 @@ def risk_and_quality(workspace: Workspace, release: Release, identity: Hashable)
         return
     for part, (title, keys) in _PARTS.items():
         figures = assessment.part(part)
-        first = [released.worst(of_measure) for key in keys if (of_measure := assessment.of(key))]
+        # The first prediction is the one that decides the risk of the verdict.
+        first = [
+            of_measure[0] if key == "predicted_linkage" else released.worst(of_measure)
+            for key in keys
+            if (of_measure := assessment.of(key))
+        ]
         st.header(title, anchor=False)
         _draw_tiles(first)
         if part == "risk":
