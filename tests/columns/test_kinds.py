@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import Schema
-from microagg.columns import arguments, guess_columns
+from microagg.columns import arguments, guess_columns, kinds
 from microagg.errors import DataError
 from tests.cases import for_each
 from tests.columns.common import cycled, guess, reasons
@@ -285,3 +285,11 @@ def test_many_categories_that_are_numbers_are_doubted(values, name, clause):
     assert (column.kind, column.needs_decision) == ("nominal", bool(clause))
     assert clause in reasons(column)
     assert ("are numbers" in reasons(column)) == bool(clause)
+
+
+@for_each(
+    ("ends", "says"),
+    [((310, 3033), "310 to 3,033"), ((1931, 2024), "1931 to 2024"), ((0, 2025), "0 to 2,025"), ((0, 9.5), "0 to 9.5")],
+)
+def test_the_thousands_of_a_range_are_separated_but_not_those_of_years(ends, says):
+    assert kinds.interval(np.array(ends, dtype=float)) == says

@@ -14,6 +14,7 @@ from microagg.optimum import formatting
         (2.1, 2.0, "gap 5.00 %"),
         (14.4833, 14.4588, "gap 0.169 %"),
         (6.0, 2.0, "gap 200 %"),
+        (24.42, 2.0, "gap 1,121 %"),
         (6.0, 0.0, "gap unknown"),
     ],
 )
