@@ -141,7 +141,7 @@ def _class_sizes(workspace: Workspace, release: Release, identity: Hashable) -> 
             constraintext="none",
             cliponaxis=False,
         )
-    figure.add_vline(x=starts.index(k) - 0.5, line={"color": theme.HIGHLIGHT, "width": 2, "dash": "dot"})
+    figure.add_vline(x=starts.index(k) - 0.5, line={"color": theme.NEUTRAL, "width": 2, "dash": "dot"})
     figure.update_xaxes(title=f"records in the class (dotted: k = {k:,})", type="category")
     figure.update_yaxes(title="records (%)", range=(0, 112), tickvals=[0, 50, 100])
     figure.update_layout(bargap=0.3, showlegend=True)
