@@ -42,7 +42,7 @@ from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
 from microagg.kernels.neighbors.kd_tree import TreePool, number_left
 from microagg.kernels.neighbors.neighbor_lists import NeighborCache, nearest_to
-from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query, nearest, search
+from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query, search
 from microagg.validation import FloatArray, IntArray
 
 
@@ -91,13 +91,18 @@ def _form_by_passes(X: FloatArray, groups: Groups, pool: Pool, seeds: IntArray, 
 
 
 @kernel
-def _next_to_join(pool: TreePool, members: IntArray, gamma: float, query: NeighborQuery) -> int:
-    """Return the record that joins the group of ``members``; -1 if none does."""
-    filled = 0
-    for member in members:
-        filled = search(pool.tree, pool.X[member], -1, 1, -1, np.inf, filled, query)
+def _next_to_join(pool: TreePool, cache: NeighborCache, members: IntArray, gamma: float, query: NeighborQuery) -> int:
+    """Return the record that joins the group of ``members``, of which the first is the seed; -1 if none does."""
+    tree, X = pool.tree, pool.X
+    filled = nearest_to(pool, cache, members[0], 1, query)
+    query.values[0] = brute_force.squared_distance(X[query.records[0]], X[members[0]])
+    for member in members[1:]:
+        filled = search(tree, X[member], -1, 1, -1, np.inf, filled, query)
     e, d_in = query.records[0], query.values[0]
-    count = nearest(pool.tree, pool.X[e], 1, e, query)
+    # Mostly a record of the first leaf is already so near to e that it does not join.
+    count = search(tree, X[e], -1, 1, e, 0.0, 0, query)
+    if count > 0 and d_in < gamma * query.values[0]:
+        search(tree, X[e], -1, 1, e, np.inf, count, query)
     return e if d_in < gamma * (query.values[0] if count > 0 else np.inf) else -1
 
 
@@ -121,7 +126,7 @@ def _form(
         for i in range(1, size):
             members[i] = query.records[i - 1]
         while size < 2 * k - 1 and number_left(pool) > 0:
-            joining = _next_to_join(pool, members[:size], gamma, query)
+            joining = _next_to_join(pool, cache, members[:size], gamma, query)
             if joining < 0:
                 break
             take(groups, pool, group, joining)

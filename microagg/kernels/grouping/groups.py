@@ -220,7 +220,9 @@ def group_from_outside(
         rest = brute_force.make_pool(X)
         order = brute_force.farthest_from_mean_first(rest)
     else:
-        until, width = max(k, neighbor_lists.FEWEST), k - 1 + neighbor_lists.SPARE
+        # A step that needs the second lists also looks for the best of all groups, and passes over them take long.
+        until = k if second else max(k, neighbor_lists.FEWEST)
+        width = k - 1 + neighbor_lists.SPARE
         step = make_step(groups, pool)
         order, cache = kd_tree.farthest_from_mean_first(pool), neighbor_lists.empty_cache(n)
         with ThreadPoolExecutor(running.THREADS) as executor:

@@ -34,7 +34,7 @@ FAN = 8
 LEVELS = 3
 
 # The room of a leaf is a multiple of this.
-_ROOM = 16
+_ROOM = 8
 
 # Stands for no record, or for no group: larger than any index, so that it loses every tie.
 NO_INDEX = np.int64(1) << 62
@@ -283,14 +283,14 @@ def remove(tree: Tree, record: int) -> None:
 
 @borrows
 def measure_leaf(tree: Tree, leaf: int, point: FloatArray, distances: FloatArray) -> None:
-    """Write the squared distances from ``point``, shape (d,), to the records and empty places of a leaf."""
+    """Write the squared distances from ``point``, shape (d,), to the records left in a leaf, and some more."""
     columns = tree.coordinates[leaf - len(tree.coordinates)]
-    room = columns.shape[1]
-    for i in range(room):
+    count = -(-tree.left[leaf] // _ROOM) * _ROOM
+    for i in range(count):
         distances[i] = 0.0
     for j in range(len(point)):
         value = point[j]
-        for i in range(room):
+        for i in range(count):
             difference = columns[j, i] - value
             distances[i] += difference * difference
 

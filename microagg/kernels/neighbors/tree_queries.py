@@ -184,6 +184,15 @@ def _bound_nodes(tree: Tree, at: int, point: FloatArray, landmark: int, gaps: Fl
 
 
 @borrows
+def _next_at_most(values: FloatArray, start: int, stop: int, limit: float) -> int:
+    """Return the first position from ``start`` on of a value that is at most ``limit``, ``stop`` if there is none."""
+    position = start
+    while position < stop and values[position] > limit:
+        position += 1
+    return position
+
+
+@borrows
 def search(
     tree: Tree, point: FloatArray, landmark: int, most: int, excluded: int, share: float, filled: int,
     query: NeighborQuery,
@@ -216,19 +225,18 @@ def search(
             continue
         query.visited[0] += 1
         measure_leaf(tree, node, point, query.distances)
-        start = tree.ends[node, 0]
-        for i in range(tree.left[node]):
-            value = query.distances[i]
-            if landmark >= 0:
-                value = -value
-            if value > worst:
-                continue
-            record = tree.records[start + i]
-            if record == excluded or not is_better(value, record, worst, worst_record):
-                continue
-            filled = insert(query, filled, most, value, record)
-            if filled == most:
-                worst, worst_record = query.values[most - 1], query.records[most - 1]
+        start, count = tree.ends[node, 0], tree.left[node]
+        if landmark >= 0:
+            for i in range(count):
+                query.distances[i] = -query.distances[i]
+        i = _next_at_most(query.distances, 0, count, worst)
+        while i < count:
+            value, record = query.distances[i], tree.records[start + i]
+            if record != excluded and is_better(value, record, worst, worst_record):
+                filled = insert(query, filled, most, value, record)
+                if filled == most:
+                    worst, worst_record = query.values[most - 1], query.records[most - 1]
+            i = _next_at_most(query.distances, i + 1, count, worst)
         if share > 1.0:
             limit, limit_record = worst, worst_record
         elif filled == most:
