@@ -45,7 +45,7 @@ from microagg.partition import Partition
 from microagg.studies import experiment, landscape
 
 TABLE, LABELS = "best.csv", "best.npz"
-COLUMNS = ("data", "seed", "k", "best", "stored", "best_by", "since", "floor", "floor_by", "spent")
+COLUMNS = ("data", "seed", "k", "best", "best_by", "since", "floor", "floor_by", "spent")
 
 #: The data sets, and of each the values of k.
 KS = dict.fromkeys(landscape.DATA, landscape.KS) | {"adult": adult.KS}
@@ -101,12 +101,12 @@ class Library:
     def offer(self, cell: Cell, labels: np.ndarray, loss: float, by: str) -> bool:
         """Take a partition if it loses less than what is known, and return whether it does; it serves smaller k."""
         row, today = self._row(cell), datetime.date.today().isoformat()
-        if not loss < row["stored"] * (1 - ALIKE):
+        if not loss < row["best"] * (1 - ALIKE):
             return False
         self.labels[cell] = Partition(labels, cell[2]).labels
         for other in [row, *self._same(cell, smaller=True)]:
-            if loss < other["stored"] * (1 - ALIKE):
-                other.update(best=min(loss, other["best"]), stored=loss, best_by=by, since=today)
+            if loss < other["best"] * (1 - ALIKE):
+                other.update(best=loss, best_by=by, since=today)
                 if other is not row:
                     self.labels.pop((*cell[:2], other["k"]), None)
         return True
@@ -122,7 +122,7 @@ class Library:
         return higher
 
     def _row(self, cell: Cell) -> dict:
-        new = dict(zip(COLUMNS, (*cell, np.inf, np.inf, "", "", 0.0, "", 0.0), strict=True))
+        new = dict(zip(COLUMNS, (*cell, np.inf, "", "", 0.0, "", 0.0), strict=True))
         return self.cells.setdefault(cell, new)
 
     def _same(self, cell: Cell, *, smaller: bool) -> list[dict]:
@@ -166,8 +166,8 @@ def turn(library: Library, cell: Cell, seconds: float) -> str:
     higher = library.prove(cell, bound.information_loss, by)
     row = library.cells[cell]
     row["spent"] = max(row["spent"], round(seconds, 1))
-    says = f"{cell[0]}-{cell[1]} k={k} {seconds:.0f} s: {row['stored']:.6g} over {row['floor']:.6g}"
-    return f"{says} ({100 * gap(row['stored'], row['floor']):.3f} %){' better' * better}{' higher' * higher}"
+    says = f"{cell[0]}-{cell[1]} k={k} {seconds:.0f} s: {row['best']:.6g} over {row['floor']:.6g}"
+    return f"{says} ({100 * gap(row['best'], row['floor']):.3f} %){' better' * better}{' higher' * higher}"
 
 
 def take_runs(library: Library, cells: list[Cell]) -> None:
@@ -177,7 +177,7 @@ def take_runs(library: Library, cells: list[Cell]) -> None:
     lowest = runs.loc[runs.groupby(["data", "of", "k"])["information_loss"].idxmin()]
     for run in lowest.to_dict("records"):
         cell = (run["data"], run["of"], run["k"])
-        known = library.cells.get(cell, {"stored": np.inf})["stored"]
+        known = library.cells.get(cell, {"best": np.inf})["best"]
         if cell in cells and run["information_loss"] < known * (1 - ALIKE):
             method = with_seed(landscape.METHODS[run["method"]], run["seed"])
             result = experiment.run_one(load_problem(*cell[:2]), method, cell[2])
@@ -194,9 +194,9 @@ def improve(library: Library, cells: list[Cell], seconds: float) -> None:
     while True:
         promises = {}
         for cell in cells:
-            row = library.cells.get(cell, {"stored": np.inf, "floor": 0.0, "spent": 0.0})
+            row = library.cells.get(cell, {"best": np.inf, "floor": 0.0, "spent": 0.0})
             length = min(max(FIRST, 2 * row["spent"]), LONGEST)
-            share = min(gap(row["stored"], row["floor"]), 1e9)
+            share = min(gap(row["best"], row["floor"]), 1e9)
             if share > certificate.CLOSED:
                 promises[cell] = share / length, length
         if not promises:
@@ -225,7 +225,7 @@ def offer(library: Library, cell: Cell, path: Path, by: str) -> str:
     if len(labels) != len(data):
         raise DataError(f"{path} has groups for {len(labels):,} records, but {cell[0]} has {len(data):,}.")
     Partition(labels, cell[2])  # raises if a group is too small
-    before, loss = library.cells[cell]["stored"], lost(data, labels)
+    before, loss = library.cells[cell]["best"], lost(data, labels)
     if not library.offer(cell, labels, loss, by):
         return f"It loses {loss:.9g} %, no less than {before:.9g} %, which is known: nothing is stored."
     library.write()

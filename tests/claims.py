@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from microagg.studies import landscape
+from microagg.studies import landscape, literature
 from tests.conftest import ROOT
 
 #: What makes a sentence claim something.
@@ -37,14 +37,14 @@ def _stored() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 RUNS, LIMITS = _stored()
 BEST = pd.read_csv(_STORE / "best.csv")
-QUALITY = pd.read_csv(RESULTS / "quality.csv")
+PRINTED = literature.lowest_printed()
 
 
 def run(data: str, title: str, k: int) -> pd.Series:
     """Return the stored run of a method, by its title, or the best partition that is stored."""
     if title == "Best known":
         own = best(data, k)
-        return pd.Series({"information_loss": own["stored"]})
+        return pd.Series({"information_loss": own["best"]})
     method = TITLES[title]
     return RUNS[(RUNS["data"] == data) & (RUNS["method"] == method) & (RUNS["k"] == k)].iloc[0]
 

@@ -299,7 +299,7 @@ MUTATIONS = [
              "yield \"input_sha256\", _digest(prepared.source.encoded)", "yield \"input_sha256\", None",
              f"{RELEASE} -k 'replay or recipe'"),
     Mutation("a replay with other strata", "",
-             "len(source.records))) if has_strata else None", "len(source.records))) if False else None",
+             "source.n_released)) if has_strata else None", "source.n_released)) if False else None",
              f"{RELEASE} -k 'replay or recipe or strat'"),
     Mutation("identifiers that are released", "",
              "name not in schema.identifiers for name in source.frame.columns",

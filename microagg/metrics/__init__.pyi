@@ -7,7 +7,6 @@ from .loss import (
     grouped_alike as grouped_alike,
     groups_losing_most as groups_losing_most,
     information_loss as information_loss,
-    matched_groups as matched_groups,
     record_shares as record_shares,
     record_sse as record_sse,
     records_losing_most as records_losing_most,

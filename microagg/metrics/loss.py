@@ -310,46 +310,13 @@ def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> L
     return LargestLosses(first[order], _percentages(lost)[order], spans.shares[order].argmax(axis=1))
 
 
-# --- overlap of the groups of two partitions --------------------------------------------------------------------------
-
-
-def matched_groups(one: ArrayLike, other: ArrayLike) -> IntArray:
-    """Counterpart of each group of a partition in another one of the same records.
-
-    Pairs with the most common records are matched first; of ties, pairs with the fewest other records, then with the
-    lowest numbers. Each group is matched at most once.
-
-    Parameters
-    ----------
-    one, other : array of int, shape (n,)
-        The group of each record in both partitions, under any numbering.
-
-    Returns
-    -------
-    array of int, shape (g,)
-        For the groups of ``one``, in order of first appearance, those of ``other``, numbered likewise; -1 for none.
-
-    Raises
-    ------
-    DataError
-        If labels are not whole numbers, or not one for each record in both.
-    """
-    groups, others, pairs, shared, not_shared = _pairs(one, other)
-    counterparts = np.full(int(groups.max()) + 1, -1)
-    taken = np.zeros(int(others.max()) + 1, dtype=bool)
-    for group, counterpart in pairs[:, np.lexsort((*pairs[::-1], not_shared, -shared))].T.tolist():
-        if counterparts[group] < 0 and not taken[counterpart]:
-            counterparts[group], taken[counterpart] = counterpart, True
-    return counterparts
-
-
 def grouped_alike(one: ArrayLike, other: ArrayLike) -> NDArray[np.bool_]:
     """Whether each record is grouped with exactly the same records in both partitions.
 
     Parameters
     ----------
     one, other : arrays of shape (n,)
-        Group of each record in both partitions.
+        Group of each record in both partitions, under any numbering.
 
     Returns
     -------
@@ -358,24 +325,11 @@ def grouped_alike(one: ArrayLike, other: ArrayLike) -> NDArray[np.bool_]:
     Raises
     ------
     DataError
-        As :func:`matched_groups`.
-    """
-    groups, _, pairs, _, not_shared = _pairs(one, other)
-    alike = np.zeros(int(groups.max()) + 1, dtype=bool)
-    alike[pairs[0, not_shared == 0]] = True
-    return alike[groups]
-
-
-def _pairs(one: ArrayLike, other: ArrayLike) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """Canonical labels of both partitions, each of shape (n,), and the pairs of groups with a common record.
-
-    The pairs have shape (2, m), ascending; with the number of common records of each, and of records in only one of
-    them.
+        If labels are not whole numbers, or not one for each record in both.
     """
     groups, others = canonical_labels(one), canonical_labels(other)
     if (n := len(groups)) != len(others):
         raise DataError(f"one partition is of {n} records, the other of {len(others)}: give the same records.")
-    n_others = int(others.max()) + 1
-    codes, shared = np.unique(groups * n_others + others, return_counts=True)
-    pairs = np.stack(np.divmod(codes, n_others))
-    return groups, others, pairs, shared, np.bincount(groups)[pairs[0]] + np.bincount(others)[pairs[1]] - 2 * shared
+    both = np.unique(groups * n + others, return_inverse=True)[1]
+    n_own, n_other, n_both = (np.bincount(labels)[labels] for labels in (groups, others, both))
+    return (n_own == n_both) & (n_other == n_both)

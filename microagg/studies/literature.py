@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -104,6 +105,29 @@ def figures() -> tuple[Figure, ...]:
     """Every printed figure, in the order of the file."""
     with (Path(__file__).with_name("published.csv")).open(encoding="utf-8", newline="") as file:
         return tuple(_figure(row) for row in csv.DictReader(file))
+
+
+def lowest_printed() -> pd.DataFrame:
+    """Lowest loss that the papers print for z-scores of all attributes of Census, Tarragona and EIA.
+
+    Returns
+    -------
+    DataFrame
+        A row for each data set and k: data, k, printed (information loss in percent; a printed SSE as a share of n·d,
+        the SST of z-scores) and printed_by (the method). Figures that cannot be compared are left out.
+    """
+    rows = []
+    for figure in figures():
+        name, recipe = figure.dataset.lower(), figure.recipe
+        if name not in ("census", "tarragona", "eia") or figure.kind in {"incomparable", "misprint"}:
+            continue
+        if figure.unit == "γ" or (recipe and (recipe.without or not recipe.scaled)):
+            continue
+        size = math.prod(filter(None, datasets.describe(name).shape))
+        share = 100.0 / size if figure.unit == "SSE" else 1.0
+        rows.append((name, figure.k, figure.value * share, figure.method))
+    table = pd.DataFrame(rows, columns=["data", "k", "printed", "printed_by"]).sort_values("printed", kind="stable")
+    return table.groupby(["data", "k"], as_index=False).first()
 
 
 def _figure(row: dict[str, Any]) -> Figure:

@@ -21,7 +21,7 @@ _NEAR = 1.0  # percent: a cell with at most this gap is close to the optimum
 
 def section() -> None:
     table = landscape.limits()
-    table["gap"] = [100 * gap(loss, bound) for loss, bound in zip(table["stored"], table["floor"], strict=True)]
+    table["gap"] = [100 * gap(loss, bound) for loss, bound in zip(table["best"], table["floor"], strict=True)]
     proven, near = (int((table["gap"] <= limit).sum()) for limit in (100 * CLOSED, _NEAR))
     widest = table.sort_values("gap").iloc[-1]
     st.markdown(
@@ -70,9 +70,7 @@ def _one(table: pd.DataFrame) -> None:
     }
     show_tiles([(label, value, None) for label, value in tiles.items()])
     source = "the search of this project" if best.by == "search" else best.by
-    lower = row["best"] < row["stored"] * (1 - CLOSED)
-    longer = f" A longer search reached {percent(row['best'], 4)}; its partition was not stored." if lower else ""
-    st.caption(escape_markdown(f"Source: {source}.{longer}"))
+    st.caption(escape_markdown(f"Source: {source}."))
     labels = pd.DataFrame({"record": np.arange(len(best.partition.labels)), "group": best.partition.labels + 1})
     name = f"{data}-{seed}" if len(seeds) > 1 else data
     download("Download the partition (CSV)", lambda: to_csv(labels), f"{name} k={k} groups.csv")
@@ -90,11 +88,8 @@ def _one(table: pd.DataFrame) -> None:
 
 
 def _against_printed(limits: pd.DataFrame) -> None:
-    printed = figures.stored_table("quality.csv")
-    if printed.empty:
-        return
-    table = printed[["data", "k", "printed", "printed_by"]].merge(limits[limits["seed"] == 0], on=["data", "k"])
-    lower = 100 * (1 - table["stored"] / table["printed"])
+    table = literature.lowest_printed().merge(limits[limits["seed"] == 0], on=["data", "k"])
+    lower = 100 * (1 - table["best"] / table["printed"])
     papers = "; ".join(literature.PAPERS.values())
     st.header("Against the printed figures")
     show_figure(

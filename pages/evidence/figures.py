@@ -152,10 +152,10 @@ def against_printed(table: pd.DataFrame) -> go.Figure:
     """Draw how far the best known loss is below the lowest printed figure, and how far the lower bound is below it."""
     figure = go.Figure()
     cells = [[data_title(name) for name in table["data"]], [str(k) for k in table["k"]]]
-    lower, possible = table["printed"] - table["stored"], table["stored"] - table["floor"]
+    lower, possible = table["printed"] - table["best"], table["best"] - table["floor"]
     notes = [
-        f"{percent(stored, 5)}, the lowest printed is {percent(printed, 5)} ({by})"
-        for stored, printed, by in zip(table["stored"], table["printed"], table["printed_by"], strict=True)
+        f"{percent(best, 5)}, the lowest printed is {percent(printed, 5)} ({by})"
+        for best, printed, by in zip(table["best"], table["printed"], table["printed_by"], strict=True)
     ]
     bars = (
         (lower, "best known partition", theme.HIGHLIGHT, notes),

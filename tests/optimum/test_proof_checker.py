@@ -5,7 +5,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from benchmarks.quality import CERTIFICATES, write_certificate
+from benchmarks.certificates import CERTIFICATES, write_certificate
 from microagg import DataError, datasets, make, metrics, standardize
 from microagg.optimum import proof_checker
 from microagg.optimum.master_problem import Master

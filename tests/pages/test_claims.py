@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from tests.claims import BEST, QUALITY, RESULTS, RUNS, TITLES, above, best, gap, limit, quick, run, says
+from tests.claims import BEST, PRINTED, RESULTS, RUNS, TITLES, above, best, gap, limit, quick, run, says
 from tests.conftest import ROOT
 from tests.pages.helpers import metrics, open_page, plain, traces
 
@@ -39,7 +39,7 @@ def test_choose_k_knows_what_is_stored(data, k, title):
     query = {"method": "found"} if title == "Best known" else {}
     app = open_page("choose_k", data=data, ks="3-6", k=str(k), **query)
     text, known = text_of(app), limit(data, k)
-    lowest, floor, own = best(data, k)["stored"], known["floor"], run(data, title, k)["information_loss"]
+    lowest, floor, own = best(data, k)["best"], known["floor"], run(data, title, k)["information_loss"]
     is_least, is_proven = own <= lowest * CLOSED, lowest <= floor * CLOSED
     # The gap of the chosen run, and of the best known partition if that is another one.
     [sentence] = re.findall(rf"{re.escape(title)} at k = {k}: (gap .*?|proven optimal .*?)\)", text)
@@ -95,9 +95,9 @@ def test_what_is_worth_trying_is_what_is_stored(on):
 
 def test_gaps_of_best_known_partitions_are_those_stored():
     app = open_page("evidence", stored="best", best_of="census", best_k="10")
-    own, gaps = best("census", 10), 100 * (BEST["stored"] / BEST["floor"] - 1)
+    own, gaps = best("census", 10), 100 * (BEST["best"] / BEST["floor"] - 1)
     says(figure(app, "Lower bound"), own["floor"], digits=6)
-    gap(figure(app, "Gap"), own["stored"], own["floor"])
+    gap(figure(app, "Gap"), own["best"], own["floor"])
     text = text_of(app)
     form = rf"Of (\d+) cells .*?, (\d+) are proven optimal, and (\d+) have a gap of at most {N} %"
     cells, proven, near, within = re.search(form, text).groups()
@@ -105,11 +105,11 @@ def test_gaps_of_best_known_partitions_are_those_stored():
     share, title, k = re.search(rf"The widest gap is {N} %, on (.+?) at k = (\d+)", text).groups()
     widest = BEST.loc[gaps.idxmax()]
     assert (title.lower(), int(k), share) == (widest["data"], widest["k"], f"{gaps.max():.0f}")
-    table = QUALITY[["data", "k", "printed"]].merge(BEST[BEST["seed"] == 0], on=["data", "k"])
-    saved = 100 * (1 - table["stored"] / table["printed"])
+    table = PRINTED.merge(BEST[BEST["seed"] == 0], on=["data", "k"])
+    saved = 100 * (1 - table["best"] / table["printed"])
     form = rf"In (\d+) of (\d+) cells .*?every printed figure, by {N} to {N} %"
     below, cells, low, high = re.search(form, text).groups()
-    assert (int(below), int(cells)) == ((saved > 0).sum(), len(QUALITY))
+    assert (int(below), int(cells)) == ((saved > 0).sum(), len(PRINTED))
     says(low, saved.min(), digits=2)
     says(high, saved.max())
     floors = pd.read_csv(RESULTS / "adult_floor.csv")["information_loss"]

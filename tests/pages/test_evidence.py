@@ -174,7 +174,7 @@ def test_stored_results_on_adult_are_drawn(against, monkeypatch, tmp_path):
 
 def test_best_known_partitions_are_set_against_the_lowest_printed_figures():
     app = open_page("evidence", stored="best")
-    printed = pd.read_csv(evidence_figures.RESULTS / "quality.csv")
+    printed = literature.lowest_printed()
     best = [landscape.best(row.data, row.k) for row in printed.itertuples()]
     stored = np.array([each.information_loss for each in best])
     lowest = printed["printed"].to_numpy()

@@ -26,12 +26,12 @@ simu,0,mdav-star,2,30,2,2,3,,0.2
 simu,1,mdav-star,2,60,2,2,3,,0.2
 eia,0,mdav,2,20,2,2,2,,0.1
 """
-BEST = """data,seed,k,best,stored,best_by,since,floor,floor_by,spent
-census,0,2,8,8,search,2026-11-25,5,programs,4
-census,0,3,60,60,mdav,2026-11-25,5,programs,4
-eia,0,2,10,10,search,2026-11-25,0,nearest neighbors,4
-simu,0,2,30,30,search,2026-11-25,15,programs,4
-simu,1,2,50,50,search,2026-11-25,20,programs,4
+BEST = """data,seed,k,best,best_by,since,floor,floor_by,spent
+census,0,2,8,search,2026-11-25,5,programs,4
+census,0,3,60,mdav,2026-11-25,5,programs,4
+eia,0,2,10,search,2026-11-25,0,nearest neighbors,4
+simu,0,2,30,search,2026-11-25,15,programs,4
+simu,1,2,50,search,2026-11-25,20,programs,4
 """
 ABOUT = {"date": "2026-11-22", "left_out": [{"method": "imhm", "data": "eia", "k": 2, "bound": 20.0}], "digests": {}}
 

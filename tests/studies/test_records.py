@@ -26,7 +26,7 @@ def test_what_is_stored_is_what_the_partitions_lose(name):
     if datasets.describe(name).kind == "benchmark":
         load_benchmark(name)
     table = landscape.limits().query("data == @name")
-    for seed, k, loss in zip(table["seed"], table["k"], table["stored"], strict=True):
+    for seed, k, loss in zip(table["seed"], table["k"], table["best"], strict=True):
         known = landscape.best(name, k, seed)
         assert known.partition.sizes.min() >= k == known.k
         assert records.lost(records.data_of(name, seed), known.partition.labels) == pytest.approx(loss, rel=1e-9)
@@ -46,10 +46,10 @@ def test_what_is_not_stored_is_refused():
 def test_a_better_partition_serves_smaller_k_and_a_higher_floor_larger_ones(library):
     labels = make("mdav-star", 5).fit(records.data_of("wine", 0)).labels_
     before = {k: dict(library.cells["wine", 0, k]) for k in landscape.KS}
-    assert not library.offer(("wine", 0, 5), labels, before[5]["stored"], "nobody")
-    loss = before[4]["stored"] * 0.99
+    assert not library.offer(("wine", 0, 5), labels, before[5]["best"], "nobody")
+    loss = before[4]["best"] * 0.99
     assert library.offer(("wine", 0, 5), labels, loss, "somebody")
-    assert [library.cells["wine", 0, k]["stored"] == loss for k in (3, 4, 5, 6)] == [False, True, True, False]
+    assert [library.cells["wine", 0, k]["best"] == loss for k in (3, 4, 5, 6)] == [False, True, True, False]
     assert library.cells["wine", 0, 4]["best_by"] == "somebody"
     assert (library.start(("wine", 0, 4)) == library.labels["wine", 0, 5]).all()
     assert ("wine", 0, 4) not in library.labels
@@ -68,11 +68,11 @@ def test_an_offer_is_judged_by_the_records_alone(library, tmp_path):
     # The same partition under other names loses no less.
     pd.DataFrame({"record": range(len(known)), "group": [f"g{-label}" for label in known]}).to_csv(path, index=False)
     assert "no less than" in records.offer(library, cell, path, "somebody")
-    library.cells[cell]["stored"] *= 1.01
+    library.cells[cell]["best"] *= 1.01
     assert "it is stored as found by somebody" in records.offer(library, cell, path, "somebody")
     again = records.Library(tmp_path)
     assert again.cells[cell]["best_by"] == "somebody"
-    assert again.cells[cell]["stored"] == pytest.approx(records.lost(data, known), rel=1e-11)
+    assert again.cells[cell]["best"] == pytest.approx(records.lost(data, known), rel=1e-11)
     assert np.array_equal(again.labels[cell], known)
 
 
@@ -96,5 +96,5 @@ def test_a_turn_never_loses_what_is_known(library):
     cell = ("wine", 0, 20)
     before = dict(library.cells[cell])
     assert "wine-0 k=20" in records.turn(library, cell, 0.5)
-    assert library.cells[cell]["stored"] <= before["stored"]
+    assert library.cells[cell]["best"] <= before["best"]
     assert library.cells[cell]["floor"] >= before["floor"]

@@ -101,10 +101,9 @@ def runs() -> pd.DataFrame:
 def limits() -> pd.DataFrame:
     """Bounds of the optimal loss for each data set, seed and k.
 
-    The columns are data (of :data:`DATA`, and ``adult``), seed, k, best (the best known information loss, for Adult
-    Total-IL, percent), stored (the loss of the partition of :func:`best`, higher if only the loss of a better one is
-    stored), best_by (the source of that partition; "search" is this project's), since (the day), floor (the lower
-    bound, percent) and floor_by (its proof: "programs", "nearest neighbors" or "known optimum").
+    The columns are data (of :data:`DATA`, and ``adult``), seed, k, best (the information loss of the partition of
+    :func:`best`, for Adult Total-IL, percent), best_by (its source; "search" is this project's), since (the day),
+    floor (the lower bound, percent) and floor_by (its proof: "programs", "nearest neighbors" or "known optimum").
     """
     return _limits().copy()
 
@@ -206,7 +205,7 @@ def best(data: str, k: int, seed: int = 0) -> Best:
     names = (f"{data}-{seed}-{stored_k}" for stored_k in rows.loc[rows["k"] >= k, "k"])
     with np.load(_FOLDER / "best.npz") as file:
         labels = file[next(name for name in names if name in file)].astype(np.int64)
-    loss, lower = float(row["stored"]), between(data, seed, [k])[k][1]
+    loss, lower = float(row["best"]), between(data, seed, [k])[k][1]
     bound = Bound(k, lower * float(_sets()["sst"][data, seed]) / 100, lower, 0.0)
     return Best(data, seed, k, Partition(labels, k), loss, bound, is_closed(loss, lower), row["best_by"], row["since"])
 
