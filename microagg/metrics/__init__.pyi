@@ -3,7 +3,6 @@ from .loss import (
     LargestLosses as LargestLosses,
     attribute_shares as attribute_shares,
     cumulated as cumulated,
-    group_sse as group_sse,
     grouped_alike as grouped_alike,
     groups_losing_most as groups_losing_most,
     information_loss as information_loss,

@@ -53,30 +53,6 @@ def _squares(X: ArrayLike, labels: ArrayLike) -> FloatArray:
     return np.square(data - group_means(data, groups)[groups])
 
 
-def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """SSE within each group.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Finite numbers.
-    labels : array of shape (n,)
-        Group of each record.
-
-    Returns
-    -------
-    array of float, shape (n_groups,)
-        In squared units of X, groups in order of first appearance.
-
-    Raises
-    ------
-    DataError
-        As :func:`sse`.
-    """
-    weights = record_sse(X, labels)
-    return np.bincount(canonical_labels(labels), weights=weights).astype(np.float64, copy=False)
-
-
 def sse(X: ArrayLike, labels: ArrayLike) -> float:
     """Sum of squared distances of the records to their group's centroid.
 

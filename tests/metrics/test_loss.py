@@ -23,8 +23,6 @@ def labels():
 def test_sse_is_its_definition(X, labels):
     assert metrics.sse(X, labels) == pytest.approx(naive.sse(X, labels))
     assert metrics.record_sse(X, labels).sum() == pytest.approx(metrics.sse(X, labels))
-    assert metrics.group_sse(X, labels).sum() == pytest.approx(metrics.sse(X, labels))
-    assert len(metrics.group_sse(X, labels)) == len(set(labels))
 
 
 def test_the_least_and_the_most_whatever_rounding_does(X):

@@ -49,7 +49,8 @@ def test_bound_is_the_optimum_where_only_the_best_groups_are_cheap():
     X = np.vstack([group + 100.0 * i for i in range(4)])  # equally cheap, as any record may be the root
     program = SetPartitioning(X, 3)
     optimum, labels = bounds.exact(program.X, 3)
-    search = program._start(Prices((2 * metrics.group_sse(program.X, labels) / 3)[labels], (), np.empty(0)))
+    sse_of_groups = np.bincount(labels, metrics.record_sse(program.X, labels))
+    search = program._start(Prices((2 * sse_of_groups / 3)[labels], (), np.empty(0)))
     assert program._search(search, inf, lambda: True)
     assert optimum * (1 - 1e-4) < program.lower_bound(search.prices, search.result) <= optimum * ROUNDING
 
