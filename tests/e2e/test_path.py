@@ -212,7 +212,7 @@ def test_a_steward_comes_from_a_stata_file_to_a_report_to_sign_without_a_contrad
         visit(page, heading)
         texts[heading] = words_on(page, heading, title)
     page.set_content(report.read_text(encoding="utf-8"))
-    texts["Report"] = page.locator("body").inner_text()
+    texts["Report"] = text_of(page.locator("body"))
     check_facts(texts)
     with pd.io.stata.StataReader(file) as reader:
         labels, released = reader.variable_labels(), reader.read()
