@@ -185,13 +185,12 @@ def _impossible(figure: go.Figure, limits: Limits, across: Axis, upward: Axis) -
     """Draw where no method can be: below a curve, or beyond lines of the chosen k."""
     if limits.floors:
         _floor_curve(figure, limits.floors, across)
-    line = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}
     if limits.least:
-        figure.add_hline(limits.least, line=line, layer="below")
+        figure.add_hline(limits.least, line=theme.DOTTED, layer="below")
         message, y = f"lower bound at k = {limits.k:,}", upward.coordinate(limits.least)
         _note(figure, message, 0, y, xref="paper", xanchor="left", yanchor="bottom")
     if limits.cap is not None and across.low < limits.cap < across.high:
-        figure.add_vline(limits.cap, line=line, layer="below")
+        figure.add_vline(limits.cap, line=theme.DOTTED, layer="below")
         message, x = f"at most 1/{limits.k:,} at k = {limits.k:,}", across.coordinate(limits.cap)
         # On the left no run has so low a loss.
         anchor = "right" if across.share(limits.cap) > 0.5 else "left"
@@ -202,7 +201,7 @@ def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: Axis) -
     """Shade the losses below the lower bounds, where the risk is 1/k."""
     ks = sorted(floors, reverse=True)
     # Between two k the smaller one counts.
-    line = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot", "shape": "vh"}
+    line = theme.DOTTED | {"shape": "vh"}
     figure.add_scatter(
         x=[across.low, *(100 / k for k in ks)],
         y=[floors[ks[0]], *(floors[k] for k in ks)],

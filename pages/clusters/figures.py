@@ -177,7 +177,7 @@ def difference_by_k(rows: pd.DataFrame, sides: Sequence[Side], k: int) -> go.Fig
         customdata=[f"{escape_html((two if v < 0 else one).label)} has {percent(abs(v), 2)} lower loss" for v in less],
         hovertemplate="k = %{x}: %{customdata}<extra></extra>",
     )
-    figure.add_vline(x=k, line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"})
+    figure.add_vline(x=k, line=theme.DOTTED)
     figure.update_xaxes(title="k, the minimum group size (records)", dtick=2)
     figure.update_yaxes(title=f"lower loss of {escape_html(one.label)} (%)")
     return finish(figure, HEIGHT)

@@ -26,7 +26,6 @@ _LINE, _AROUND = 15, 70  # pixels: the height of such a line, and that of what i
 _MOST_TICKS = 12  # with more values of k, not each has a tick
 HEIGHT = 420  # pixels
 _K = "k, the minimum group size (records)"
-_DOTTED = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}
 
 
 class _Line(NamedTuple):
@@ -174,7 +173,7 @@ def measure_curves(
     if floor:
         _floor(figure, floor, rows)
     if line:
-        add_line(figure, list(line[1]), helper, line[0], _DOTTED)
+        add_line(figure, list(line[1]), helper, line[0], theme.DOTTED)
     for variant, part in rows.groupby("variant", sort=False):
         chart.line(str(variant), part.sort_values(across))
     chosen = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
@@ -188,7 +187,7 @@ def measure_curves(
     if against == "k":
         chart.targets(along, rules=limits is not None)
         if selected:
-            figure.add_vline(selected[1], line=_DOTTED, layer="below", name="chosen k")
+            figure.add_vline(selected[1], line=theme.DOTTED, layer="below", name="chosen k")
     figure.update_layout(clickmode="event+select")
     finish(figure, height)
     _name_lines(figure, lines, along[1], up)
@@ -244,7 +243,7 @@ def _floor(figure: go.Figure, floor: Sequence[Bound], rows: pd.DataFrame) -> Non
     lowest = rows.groupby("k")["information_loss"].min()[::-1].cummin()[::-1]
     ks, least = [bound.k for bound in floor], [bound.information_loss for bound in floor]
     fill = {"fill": "tozeroy", "fillcolor": theme.FLOOR_FILL}
-    add_line(figure, ks, least, "lower bound", _DOTTED, **fill)
+    add_line(figure, ks, least, "lower bound", theme.DOTTED, **fill)
     line = {"color": theme.NEUTRAL, "width": 0}
     band = {"fill": "tonexty", "fillcolor": theme.BAND, "showlegend": False}
     add_line(figure, lowest.index, lowest, "lowest loss", line, **band)

@@ -23,6 +23,7 @@ NEUTRAL = "#7F8C99"
 FLOOR_FILL = "rgba(127, 140, 153, 0.22)"
 HIGHLIGHT = "#C2185B"
 INK = "#17212B"  # text on cells that are light in both themes
+DOTTED = {"color": NEUTRAL, "width": 1.5, "dash": "dot"}  # a line of figures
 TEXT = "#010203"  # of figures: style.css gives what has it the color of the page's text
 GRID = "rgba(127, 140, 153, 0.25)"
 BAND = "rgba(86, 180, 233, 0.25)"  # behind every other group of a table
