@@ -28,15 +28,8 @@ TITLES = {landscape.title(name): name for name in landscape.METHODS}
 _SEARCHES = ("local-search", "iterated-local-search", "least-loss")
 
 
-def _stored() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return all runs, ``of`` being the seed of their records, and the lowest loss and the floor by data, of and k."""
-    runs, limits = pd.read_csv(_STORE / "runs.csv.gz"), pd.read_csv(_STORE / "best.csv")
-    runs["of"] = runs["seed"].where(runs["data"].isin(["simu", "simc"]), 0)
-    return runs, limits.rename(columns={"seed": "of"})[["data", "of", "k", "best", "floor"]]
-
-
-RUNS, LIMITS = _stored()
-BEST = pd.read_csv(_STORE / "best.csv")
+RUNS, BEST = pd.read_csv(_STORE / "runs.csv.gz"), pd.read_csv(_STORE / "best.csv")
+RUNS["of"] = RUNS["seed"].where(RUNS["data"].isin(["simu", "simc"]), 0)  # the seed of the records
 PRINTED = literature.lowest_printed()
 
 
@@ -54,14 +47,9 @@ def best(data: str, k: int) -> pd.Series:
     return BEST[(BEST["data"] == data) & (BEST["seed"] == 0) & (BEST["k"] == k)].iloc[0]
 
 
-def limit(data: str, k: int) -> pd.Series:
-    """Return the lowest loss known and the floor, in percent."""
-    return LIMITS[(LIMITS["data"] == data) & (LIMITS["of"] == 0) & (LIMITS["k"] == k)].iloc[0]
-
-
 def above(name: str, data: str | None = None, k: int | None = None) -> pd.DataFrame:
     """Return by method how much more than ``name`` is lost, in percent, and the seconds: means over k, then data."""
-    own = RUNS.merge(LIMITS, on=["data", "of", "k"])
+    own = RUNS.merge(BEST.rename(columns={"seed": "of"}), on=["data", "of", "k"])
     own = own[own["data"].eq(data) if data else own["data"].notna()]
     own = own[own["k"].eq(k) if k else own["k"].notna()].assign(above=100 * (own["information_loss"] / own[name] - 1))
     cells = own.groupby(["method", "data", "k"], as_index=False)[["above", "seconds"]].mean()

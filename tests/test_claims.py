@@ -10,7 +10,7 @@ from microagg.optimum.bounds import gap
 from microagg.studies import landscape
 from tests import claims
 from tests.cases import for_each
-from tests.claims import PRINTED, RESULTS, limit, run
+from tests.claims import PRINTED, RESULTS, best, run
 
 _ROOT = Path(__file__).parents[1]
 _README = (_ROOT / "README.md").read_text(encoding="utf-8")
@@ -62,14 +62,14 @@ def _every_figure(at, papers):
     numbers = {"three": 3, "four": 4, "five": 5}
     printed = pd.read_csv(_ROOT / "microagg" / "studies" / "published.csv")
     assert numbers[papers] == printed["paper"].nunique()
-    assert all(limit(row.data, row.k)["best"] < row.printed for row in PRINTED.itertuples())
+    assert all(best(row.data, row.k)["best"] < row.printed for row in PRINTED.itertuples())
 
 
 def _proven(at, *said):
     sets = re.findall(r"[A-Z]\w+", said[0])
     assert sets == sorted(path.stem.partition("-")[0].capitalize() for path in (RESULTS / "certificates").iterdir())
     for title in sets:
-        assert limit(title.lower(), 3)["best"] <= limit(title.lower(), 3)["floor"] * (1 + 2e-7)
+        assert best(title.lower(), 3)["best"] <= best(title.lower(), 3)["floor"] * (1 + 2e-7)
         assert (RESULTS / "certificates" / f"{title.lower()}-3.npz").is_file()
 
 

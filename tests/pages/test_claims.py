@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from tests.claims import BEST, PRINTED, RESULTS, RUNS, TITLES, above, best, gap, limit, quick, run, says
+from tests.claims import BEST, PRINTED, RESULTS, RUNS, TITLES, above, best, gap, quick, run, says
 from tests.conftest import ROOT
 from tests.pages.helpers import metrics, open_page, plain, traces
 
@@ -38,8 +38,8 @@ def figure(app, label):
 def test_choose_k_knows_what_is_stored(data, k, title):
     query = {"method": "found"} if title == "Best known" else {}
     app = open_page("choose_k", data=data, ks="3-6", k=str(k), **query)
-    text, known = text_of(app), limit(data, k)
-    lowest, floor, own = best(data, k)["best"], known["floor"], run(data, title, k)["information_loss"]
+    text, known = text_of(app), best(data, k)
+    lowest, floor, own = known["best"], known["floor"], run(data, title, k)["information_loss"]
     is_least, is_proven = own <= lowest * CLOSED, lowest <= floor * CLOSED
     # The gap of the chosen run, and of the best known partition if that is another one.
     [sentence] = re.findall(rf"{re.escape(title)} at k = {k}: (gap .*?|proven optimal .*?)\)", text)
@@ -59,7 +59,7 @@ def test_choose_k_knows_what_is_stored(data, k, title):
         assert is_proven
     rows = app.dataframe[0].value
     for row in rows.itertuples():
-        assert row.gap == pytest.approx(100 * (row.information_loss / limit(data, row.k)["floor"] - 1), abs=1e-6)
+        assert row.gap == pytest.approx(100 * (row.information_loss / best(data, row.k)["floor"] - 1), abs=1e-6)
     losses = rows[rows["title"] != "Best known"].pivot_table(index="k", columns="title", values="information_loss")
     won = losses.le(losses.min(axis=1) * (1 + 1e-9), axis=0).sum()
     form = r"([\w*+-]+) has the lowest loss of \d+ methods at (\d+) of (\d+) values of k"
@@ -125,7 +125,7 @@ def test_papers_are_said_to_be_impossible_only_where_they_are(paper):
     assert ("would be impossible" in text) == (paper == "kabir-2010")
     printed = pd.read_csv(ROOT / "microagg" / "studies" / "published.csv").query("paper == 'kabir-2010'")
     for row in printed[printed["method"] == "P-S"].itertuples():
-        assert float(row.value) < limit(row.dataset.lower(), int(row.k))["floor"]
+        assert float(row.value) < best(row.dataset.lower(), int(row.k))["floor"]
 
 
 def test_methods_are_counted_as_they_are_listed():
